@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import rushlight
+
+torch = pytest.importorskip("torch")
 
 ROWS, COLUMNS = 300, 200
 
