@@ -42,7 +42,9 @@ class autocast:
     """A context, or a decorator, in which operations are computed in a type that fits them.
 
     Matrix products, convolutions and the like in a lower type; losses, transforms and the like in
-    float32.
+    float32. Put the forward pass and the loss into it, not `backward`, which follows the types of
+    the forward pass; weights stay in float32. What comes out of it may be of the lower type:
+    convert it (`x.float()`) where other types meet it in a part with `enabled=False`.
 
     Raises:
         ValueError: for a device that is no string.

@@ -41,7 +41,9 @@ def vmap(
 
     Both may be nested like the arguments (the results), with None for what has no such dimension.
     `randomness` says what random operations inside do: "error", one draw for all ("same"), or one
-    for each example ("different"). With `chunk_size` the batch is worked off in parts.
+    for each example ("different"). With `chunk_size` the batch is worked off in parts, in less
+    memory. `func` runs once, with tensors that stand for all examples: it can't branch on their
+    values, ask for `item()`, or write them into a tensor that isn't mapped.
 
     Raises:
         ValueError: where no argument has a batch dimension, or their sizes differ.

@@ -30,6 +30,10 @@ def save(
     it was; links to it, its owner and its mode stay. What can't be replaced (a device, a pipe, a
     file of several names, a file in a folder that can't be written) is written in place.
 
+    Tensors that share memory share it when they are loaded, too. So all the memory behind a view
+    is written: `clone` a small part of a large tensor. Of modules save `state_dict()`: it doesn't
+    depend on where their code lies.
+
     Raises:
         RuntimeError: where the folder doesn't exist, or the path is one.
         OSError: where the file can't be written; pickling errors as Python's.

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 def einsum(*args: Any) -> Tensor:
     """The sum of products that an equation describes: `einsum("ij,jk->ik", a, b)`.
 
+    A letter names a dimension: the same one wherever it stands, of one size (or 1). What isn't
+    behind the arrow is summed over; a letter twice in one operand takes its diagonal ("ii->i").
+    Without an arrow the result has the letters that stand once, in the alphabet's order. "..."
+    stands for any dimensions more, which broadcast; blanks don't count. Two operands at a time are
+    multiplied, as products of matrices.
+
     Parameters:
         args: the equation, then its operands, or one list of them; or operands and lists of the
             numbers of their dimensions, by turns, and at the end the result's.

@@ -226,10 +226,9 @@ class _Forward(_ConvNd):
 
 @own("__init__", "forward")
 class Conv1d(_Forward):
-    """The convolution over one dimension.
+    """The convolution over one dimension: `Conv2d` tells what is computed.
 
     Shapes: input ([N,] in_channels, L), weight (out_channels, in_channels / groups, kernel).
-    Raises: ValueError for channels that `groups` doesn't divide, and for unknown paddings.
     """
 
     _dims = 1
@@ -240,8 +239,14 @@ class Conv1d(_Forward):
 class Conv2d(_Forward):
     """The convolution over two dimensions.
 
+    As in all such libraries the window isn't turned over: channel o of the result is the sum, over
+    the input's channels c, of weight[o, c] times what lies below the window, plus bias[o]. A
+    dimension of length L becomes ⌊(L + 2·padding - dilation·(kernel - 1) - 1) / stride⌋ + 1 long.
+    With `groups` = in_channels each channel has windows of its own ("depthwise"). "same" wants a
+    stride of 1. Weight and bias start uniform in ±1/√(in_channels / groups · elements of the
+    window).
+
     Shapes: input ([N,] in_channels, H, W), weight (out_channels, in_channels / groups, kernel…).
-    Raises: ValueError for channels that `groups` doesn't divide, and for unknown paddings.
     """
 
     _dims = 2
@@ -250,10 +255,9 @@ class Conv2d(_Forward):
 
 @own("__init__", "forward")
 class Conv3d(_Forward):
-    """The convolution over three dimensions.
+    """The convolution over three dimensions: `Conv2d` tells what is computed.
 
     Shapes: input ([N,] in_channels, D, H, W), weight (out_channels, in_channels / groups, kernel…).
-    Raises: ValueError for channels that `groups` doesn't divide, and for unknown paddings.
     """
 
     _dims = 3
@@ -362,10 +366,9 @@ class _ConvTransposeNd(_ConvNd):
 
 @own("__init__", "forward")
 class ConvTranspose1d(_ConvTransposeNd):
-    """The transposed convolution over one dimension.
+    """The transposed convolution over one dimension: `ConvTranspose2d` tells what is computed.
 
     Shapes: input ([N,] in_channels, L), weight (in_channels, out_channels / groups, kernel).
-    Raises: ValueError for channels that `groups` doesn't divide, and for impossible output sizes.
     """
 
     _dims = 1
@@ -376,8 +379,13 @@ class ConvTranspose1d(_ConvTransposeNd):
 class ConvTranspose2d(_ConvTransposeNd):
     """The transposed convolution over two dimensions.
 
+    It is the gradient of the convolution with these numbers: each element of the input lays the
+    window, times itself, into the result. A dimension of length L becomes (L - 1)·stride -
+    2·padding + dilation·(kernel - 1) + output_padding + 1 long. A convolution makes several
+    lengths the same: `output_padding`, or `output_size` in the call, says which it was. Weight and
+    bias start uniform in ±1/√(out_channels / groups · elements of the window).
+
     Shapes: input ([N,] in_channels, H, W), weight (in_channels, out_channels / groups, kernel…).
-    Raises: ValueError for channels that `groups` doesn't divide, and for impossible output sizes.
     """
 
     _dims = 2
@@ -386,10 +394,9 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 @own("__init__", "forward")
 class ConvTranspose3d(_ConvTransposeNd):
-    """The transposed convolution over three dimensions.
+    """The transposed convolution over three dimensions: `ConvTranspose2d` tells what is computed.
 
     Shapes: input ([N,] in_channels, D, H, W), weight (in_channels, out_channels / groups, kernel…).
-    Raises: ValueError for channels that `groups` doesn't divide, and for impossible output sizes.
     """
 
     _dims = 3

@@ -34,7 +34,8 @@ class Linear(ReadsParameters, Module):
 
     Weight and bias start uniform in ±1/√in_features.
 
-    Shapes: input (*, in_features), output (*, out_features); weight (out_features, in_features).
+    Shapes: input (*, in_features), output (*, out_features); weight (out_features, in_features),
+    bias (out_features).
     """
 
     __constants__ = ["in_features", "out_features"]

@@ -178,9 +178,10 @@ class CrossEntropyLoss(_WeightedLoss):
     Of logits x and a class y: -weight[y]·log(exp(x[y]) / Σ exp(x[c])). It is `LogSoftmax` and
     `NLLLoss` in one, without overflow: give it what the last layer gives, with no softmax before.
     "mean" divides by the sum of the weights of the targets that count, which is their number
-    without `weight`; those with `ignore_index` count in neither. Of probabilities q by class:
-    -Σ weight[c]·q[c]·log_softmax(x)[c], and "mean" divides by the number of targets; class
-    indices are quicker. `label_smoothing` mixes the target with 1 / C for each of the C classes.
+    without `weight`; those with `ignore_index` count in neither. Of probabilities q by class: -Σ
+    weight[c]·q[c]·log_softmax(x)[c], and "mean" divides by the number of targets; class indices
+    are quicker, and only they can be ignored. `label_smoothing` mixes the target with 1 / C for
+    each of the C classes.
 
     Shapes: input (N, C, *) or (C), target (N, *) of indices or the shape of the input.
     """

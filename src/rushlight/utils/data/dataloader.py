@@ -61,10 +61,9 @@ class DataLoader(Generic[Item]):
     `batch_size=None` gives single items, `sampler` or `batch_sampler` another order, `collate_fn`
     another way of making batches. With `num_workers` that many processes read ahead, each
     `prefetch_factor` batches; the order of the batches doesn't depend on them unless `in_order` is
-    off. The random numbers of order and workers come from `generator`, or the default one.
-
-    Raises:
-        ValueError, TypeError: for options that exclude one another.
+    off. The random numbers of order and workers come from `generator`, or the default one. `len`
+    tells how many batches there are; of an `IterableDataset` with a length it is a guess, since
+    each process goes over the whole of it, unless it takes its part (`get_worker_info`).
     """
 
     dataset: Dataset[Item]
