@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.lazy import lazy, list_names as _listed
 from . import batch_norm as batch_norm, distributed_c10d
+from .coalescing import _coalescing_manager as _coalescing_manager
 from .collectives import (
     all_gather,
     all_gather_coalesced,
@@ -30,6 +31,12 @@ from .collectives import (
     reduce_scatter_single,
     reduce_scatter_tensor,
     scatter,
+)
+from .debug_levels import (
+    DebugLevel,
+    get_debug_level,
+    set_debug_level,
+    set_debug_level_from_env,
 )
 from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
@@ -177,14 +184,16 @@ else:  # checkers take a module with this function for one that has every name
 
 
 __all__ = [
-    "Backend", "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
+    "Backend", "DebugLevel", "DeviceMesh", "DistBackendError", "DistError",
+    "DistNetworkError", "DistStoreError",
     "FileStore", "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup",
     "QueueEmptyError", "ReduceOp", "Store", "TCPStore", "Work", "all_gather",
     "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_gather_single",
     "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
     "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group",
     "distributed_c10d", "gather", "gather_object", "get_backend", "get_backend_config",
-    "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_node_local_rank",
+    "get_debug_level", "get_default_backend_for_device", "get_global_rank", "get_group_rank",
+    "get_node_local_rank",
     "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group",
     "init_device_mesh", "init_process_group", "irecv", "is_available", "is_backend_available",
     "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
@@ -192,7 +201,8 @@ __all__ = [
     "monitored_barrier", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "recv",
     "recv_object_list", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_single",
     "reduce_scatter_tensor", "register_rendezvous_handler", "rendezvous", "scatter",
-    "scatter_object_list", "send", "send_object_list", "split_group",
+    "scatter_object_list", "send", "send_object_list", "set_debug_level",
+    "set_debug_level_from_env", "split_group",
 ]  # fmt: skip
 
 __dir__ = _listed(globals())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from .coalescing import start
 from .message_checks import (
     check_alike,
     check_list,
@@ -49,8 +50,9 @@ def all_reduce(
     pg = member(group, "all_reduce")
     if pg is None:
         return None
-    op = check_operation(tensor, op, "all_reduce")
-    return finish(pg.carrier.reduce(tensor, None, op, not async_op), async_op)
+    chosen_op = check_operation(tensor, op, "all_reduce")
+    begin = lambda waits: pg.carrier.reduce(tensor, None, chosen_op, waits)  # noqa: E731
+    return start(pg, "all_reduce", begin, async_op)
 
 
 def all_reduce_coalesced(
@@ -176,7 +178,8 @@ def all_gather_into_tensor(
     if pg is None:
         return None
     _check_whole(output_tensor, input_tensor, pg.size(), "output")
-    return finish(pg.carrier.all_gather(output_tensor, input_tensor, not async_op), async_op)
+    begin = lambda waits: pg.carrier.all_gather(output_tensor, input_tensor, waits)  # noqa: E731
+    return start(pg, "all_gather_single", begin, async_op)
 
 
 def _check_whole(whole: Tensor, part: Tensor, size: int, name: str) -> None:
@@ -312,9 +315,10 @@ def reduce_scatter_tensor(
     if pg is None:
         return None
     _check_whole(input, output, pg.size(), "input")
-    op = check_operation(output, op, "reduce_scatter_tensor")
+    chosen_op = check_operation(output, op, "reduce_scatter_tensor")
     parts = _cut(input, [output.numel()] * pg.size())
-    return finish(pg.carrier.reduce_scatter(output, parts, op, not async_op), async_op)
+    begin = lambda waits: pg.carrier.reduce_scatter(output, parts, chosen_op, waits)  # noqa: E731
+    return start(pg, "reduce_scatter_single", begin, async_op)
 
 
 all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .coalescing import _coalescing_manager as _coalescing_manager
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
+from .debug_levels import DebugLevel, get_debug_level
 from .file_store import FileStore
 from .object_collectives import *  # noqa: F403
 from .object_collectives import __all__ as _objects
@@ -48,5 +50,8 @@ def _get_global_rank(group: ProcessGroup, rank: int) -> int:
     return get_global_rank(group, rank)
 
 
-__all__ = ["FileStore", "ReduceOp", "TCPStore", "default_pg_timeout", "reduce_op"]
+__all__ = [
+    "DebugLevel", "FileStore", "ReduceOp", "TCPStore", "default_pg_timeout", "get_debug_level",
+    "reduce_op",
+]  # fmt: skip
 __all__ += [*_collectives, *_messages, *_objects, *_subgroups, *_groups, *_stores]  # noqa: PLE0604

@@ -9,7 +9,6 @@ sends it to all. A small one goes to all ranks whole.
 from __future__ import annotations
 
 import math
-import os
 import zlib
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._array.memory import messages as M
 from .._core.mode import ready
+from .debug_levels import DebugLevel, get_debug_level
 from .errors import DistBackendError
 from .profiled import profile
 from .progress import Progress, RunningWork, Steps
@@ -99,7 +99,7 @@ class MPICarrier:
         self.timeout = timeout
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
-        self._compares = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
+        self._compares = get_debug_level() is DebugLevel.DETAIL
         self._asked = 0
         self._others = [(self.rank + i) % self.size for i in range(1, self.size)]
 

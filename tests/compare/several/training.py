@@ -344,3 +344,40 @@ def gradients_of_the_rows_that_were_read(torch, dist, rank, size):
         steps(False, find_unused_parameters=True), steps(False, static_graph=True),
         steps(False, bucket_cap_mb=0.00001),
     ]  # fmt: skip
+
+
+@program
+def collectives_that_start_together(torch, dist, rank, size):
+    together = dist.distributed_c10d._coalescing_manager
+    row = lambda: torch.arange(2.0 * size) + rank  # noqa: E731
+    a, b = row(), row() * 2
+    with together():
+        before = dist.all_reduce(a), dist.all_reduce(b, async_op=True)
+        kept = a.clone()  # nothing is sent before the block ends
+    c, d = torch.zeros(2 * size * size), torch.zeros(2 * size * size)
+    with together(async_ops=True) as manager:
+        dist.all_gather_into_tensor(c, row())
+        dist.all_gather_into_tensor(d, row() * 2)
+    manager.wait()
+    e, g = torch.zeros(2), torch.zeros(2)
+    with together():
+        dist.reduce_scatter_tensor(e, row())
+        dist.reduce_scatter_tensor(g, row() * 2)
+    h = row()
+    with together():
+        dist.all_reduce(h)
+        dist.broadcast(h, 0)  # is of another kind, and starts at once
+    refused = failing(lambda: before[1].wait())
+    return [[type(w).__name__ for w in before], kept, a, b, c, d, e, g, h, refused]
+
+
+@program
+def levels_of_debugging(torch, dist, rank, size):
+    level = dist.get_debug_level()
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    group = dist.new_group()
+    x = torch.ones(2)
+    dist.all_reduce(x, group=group)
+    seen = [str(level), str(dist.get_debug_level()), int(dist.DebugLevel.INFO), x]
+    dist.set_debug_level_from_env()
+    return [*seen, str(dist.get_debug_level())]
