@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight._native.ufunc_loops import ENTRY
 from rushlight.nn import functional as F
 
 EARLY = """
@@ -197,6 +198,19 @@ def test_a_function_looks_like_a_builtin_and_is_pickled_by_its_name() -> None:
     for f in (function, torch.linalg.inv, torch.fft.fft, torch.special.erf, F.gelu, len, [].append):
         assert pickle.loads(pickle.dumps(f)) == f or f.__self__ == []
         assert copy.deepcopy(f) is f
+
+
+def test_a_builtin_is_printed_as_a_method_of_a_type_where_the_core_is_compiled() -> None:
+    for function, name in (
+        (torch.flatten, "flatten"),
+        (torch.add, "add"),
+        (torch.zeros, "zeros"),
+        (torch.linalg.det, "linalg_det"),
+    ):
+        owner = "function" if ENTRY is None else "type"
+        assert str(function).startswith(f"<built-in method {name} of {owner} object at 0x")
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert copy.deepcopy(function) is function
 
 
 def test_a_view_taken_where_nothing_is_recorded_warns_as_a_number() -> None:

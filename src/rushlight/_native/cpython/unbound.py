@@ -11,7 +11,7 @@ much as the rest of a small operation. So where a function's usual calls can be 
 their arguments, an object in C stands between the builtin and the function: `Entry` in `calls.c`.
 It hands these to what the function would have called, all others to the function, and errors to
 what the function would have done about them. Who asks for the function behind a builtin gets the
-function.
+function. An entry's class is named as that is which PyTorch's builtins are printed as methods of.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def unbound(
     make = interface["PyCFunction_NewEx"]
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    return make(ctypes.addressof(definition), function if entry is None else entry, module)
+    if entry is None:
+        entry = function if ENTRY is None else ENTRY(function, function, "any", ())
+    return make(ctypes.addressof(definition), entry, module)
 
 
 def function_of(value: AnyCallable) -> AnyCallable:

@@ -325,17 +325,25 @@ static PyObject *call_whole(PyObject *me, PyObject *const *args, size_t flags, P
     return found != NULL ? found : ask_of_error(self, args, count, NULL);
 }
 
+/* A function without usual calls: all are handed on as they came. */
+static PyObject *call_any(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    return pass_on((Entry *)me, args, flags, names);
+}
+
 static const struct {
     const char *kind;
     vectorcallfunc call;
     Py_ssize_t parts;
 } ways[] = {
     {"one", call_on_one, 3}, {"two", call_on_two, 3}, {"plan", call_planned, 2},
-    {"whole", call_whole, 3},
+    {"whole", call_whole, 3}, {"any", call_any, 0},
 };
 
 static int are_apt(const char *kind, PyObject *const *parts)
 {
+    if (kind[0] == 'a')
+        return 1;
     if (kind[0] == 'o' || kind[0] == 't')
         return PyType_Check(parts[0]);
     if (kind[0] == 'p')
@@ -398,7 +406,7 @@ static PyMemberDef members_of_entry[] = {
 
 static PyTypeObject entry_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "rushlight._native.ufunc_loops.calls.Entry",
+    .tp_name = "type", /* what PyTorch's builtins say that they are methods of */
     .tp_doc = "What takes the usual calls of a function.",
     .tp_basicsize = sizeof(Entry),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
