@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from .message_checks import finish
-from .process_group import chosen
+from .process_group import choose
 from .work import Work, WorkTogether
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _coalescing_manager(
         ValueError: for a block within another of the same group.
         RuntimeError: for collectives of several kinds.
     """
-    among = chosen(group)
+    among = choose(group)
     if among in _WAITING:
         raise ValueError("ProcessGroup has non-empty op list at the start of coalescing")
     waiting = _WAITING[among] = []
