@@ -199,7 +199,7 @@ def unpacked(suite: Suite) -> Path:
             "--quiet",
             "--no-deps",
         ]
-        command += ["--no-binary", ":all:", "--dest", str(SOURCES), suite.archive]
+        command += ["--no-binary", suite.name, "--dest", str(SOURCES), suite.archive]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         stem = suite.archive.replace("==", "-").replace("-", "_").lower()
         found = [
