@@ -137,13 +137,12 @@ class RowsBucket(GradBucket):
     def take(self, place: int, grad: Tensor | None, divisor: int) -> None:
         """Takes a gradient, divided; one without rows where there is none.
 
-        Raises:
-            RuntimeError: for a dense one.
+        A dense one comes from a backward on Tensors, which runs while DTensors live.
         """
         if grad is None:
             grad = self._nothing()
         elif not grad.is_sparse:
-            raise RuntimeError("Expected variable to have sparse gradient.")
+            grad = grad.detach().to_sparse(1)
         self.set_buffer(grad)
         if divisor != 1:
             with no_grad():
