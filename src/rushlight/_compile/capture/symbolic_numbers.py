@@ -237,6 +237,9 @@ def _replace(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any], 
             holder.saved = by.get(id(holder.saved), holder.saved)
         else:
             _replace_slots(holder, by)
+            own = getattr(holder, "__dict__", None)
+            if type(own) is dict:  # from Python 3.13 on an object itself may hold what is in it
+                _replace(by, [own])
     new = {
         key: tuple.__new__(type(x), [by.get(id(y), y) for y in x]) for key, x in tuples.items()
     }  # fmt: skip
