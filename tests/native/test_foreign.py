@@ -53,13 +53,13 @@ FORMULAS = """
         if getattr(optimizer, "_rule", None) is not None:
             mine = optimizer([zeros(1, requires_grad=True)])
             key = (1.0, 1.0) if optimizer is optim.ASGD else 1.0
-            kernels.append(mine._chosen(mine.param_groups[0], key).kernel)
+            kernels.append(mine._choose(mine.param_groups[0], key).kernel)
     for rows in ROWS.values():
         for function in (rows[0].op.raw, *rows[0].op.formulas):
             form = getattr(function, "loss", None)  # of a loss by element
             if form is not None:
                 given = form.required
-                function = form.times(given, True) if form.key else form.summed(given)
+                function = form.times(given, True) if form.key else form.sum_values(given)
             if hasattr(function, "arrays"):
                 kernels.append(elementwise.kernel_of(function, False))
     for kernel in kernels:

@@ -199,13 +199,13 @@ def test_code_is_found_by_its_text_alone(some: Path) -> None:
         prebuilt.__path__.insert(0, {str(some)!r})
         from rushlight._native.emitted import gemm, transpose
         from rushlight._native.llvm.emit import F32
-        key = prebuilt.key_of(str(gemm.emitted(F32)))
+        key = prebuilt.key_of(str(gemm.emit(F32)))
         imported = {{"transpose_f32": transpose.addresses(F32)["transpose"]}}
         print(sorted(prebuilt.find(key, imported)))
         print(prebuilt.find(key, {{"transpose_f32": 16}}), prebuilt.find(key, {{}}))
-        print(prebuilt.find(prebuilt.key_of(str(gemm.emitted(F32)) + " "), imported))
+        print(prebuilt.find(prebuilt.key_of(str(gemm.emit(F32)) + " "), imported))
         prebuilt.VERSION += 1
-        print(prebuilt.find(prebuilt.key_of(str(gemm.emitted(F32))), imported))
+        print(prebuilt.find(prebuilt.key_of(str(gemm.emit(F32))), imported))
     """
     assert run(code).splitlines() == ["['gemm', 'gemm_chunks']", "None None", "None", "None"]
 

@@ -69,7 +69,7 @@ def finish_filled(array: Array, requires_grad: bool) -> TensorBase:
     if requires_grad or mode.slow:
         _mark(t, requires_grad)
         if mode.recorder is not None:
-            mode.recorder.filled(t)
+            mode.recorder.note_fill(t)
     return t
 
 
