@@ -14,6 +14,7 @@ FINDERS = {
 }
 #: Who else imports what it has the name of, and whose name that is.
 IMPORTERS = {
+    "utils/data/datapipes/utils/decoder.py": "packages that decode pictures, films and sounds",
     "_table/names/registered_operators.py": "the caller's: `torch.ops.import_module`",
     "_torch/_utils.py": "the caller's: `try_import`, and a name in a pickle",
     "_torch/alias/__init__.py": "that of an import statement: the import system asks",

@@ -20,6 +20,7 @@ NAMED_BY_PYTORCH = {
     "src/rushlight/nn/modules/utils.py",
     "src/rushlight/utils/data/datapipes/iter/utils.py",
     "src/rushlight/utils/data/datapipes/map/utils.py",
+    "src/rushlight/utils/data/datapipes/utils/common.py",
 }
 
 

@@ -10,17 +10,20 @@ from .combining import (
     ZipperIterDataPipe as Zipper,
 )
 from .filelister import FileListerIterDataPipe as FileLister
+from .fileopener import FileOpenerIterDataPipe as FileOpener
 from .grouping import (
     BatcherIterDataPipe as Batcher,
     GrouperIterDataPipe as Grouper,
     UnBatcherIterDataPipe as UnBatcher,
 )
+from .routeddecoder import RoutedDecoderIterDataPipe as RoutedDecoder
 from .selecting import FilterIterDataPipe as Filter
 from .sharding import ShardingFilterIterDataPipe as ShardingFilter
+from .streamreader import StreamReaderIterDataPipe as StreamReader
 from .utils import IterableWrapperIterDataPipe as IterableWrapper
 
 __all__ = [
-    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "Filter", "Forker",
-    "Grouper", "IterableWrapper", "Mapper", "Multiplexer", "Sampler", "ShardingFilter",
-    "Shuffler", "UnBatcher", "Zipper",
+    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter",
+    "Forker", "Grouper", "IterableWrapper", "Mapper", "Multiplexer", "RoutedDecoder", "Sampler",
+    "ShardingFilter", "Shuffler", "StreamReader", "UnBatcher", "Zipper",
 ]  # fmt: skip

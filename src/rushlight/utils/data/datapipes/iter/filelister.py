@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import fnmatch
-import os
-import warnings
 from collections.abc import Iterator, Sequence
 
 from .._decorator import functional_datapipe
 from ..annotations import Source
 from ..datapipe import IterDataPipe
+from ..utils.common import get_file_pathnames_from_root
 from .utils import IterableWrapperIterDataPipe
 
 __all__ = ["FileListerIterDataPipe"]
-
-
-def _refuse(error: OSError) -> None:
-    warnings.warn(f"{error.filename} : {error.strerror}", stacklevel=2)
-    raise error
 
 
 @functional_datapipe("list_files")
@@ -49,22 +42,9 @@ class FileListerIterDataPipe(IterDataPipe[str]):
 
     def __iter__(self) -> Iterator[str]:
         for root in self.datapipe:
-            if os.path.isfile(root):
-                if self._fits(os.path.basename(root)):
-                    yield os.path.abspath(root) if self.abspath else root
-                continue
-            for folder, inner, names in os.walk(root, onerror=_refuse):
-                if not self.non_deterministic:
-                    inner.sort()
-                    names.sort()
-                here = os.path.abspath(folder) if self.abspath else folder
-                yield from (os.path.join(here, name) for name in names if self._fits(name))
-                if not self.recursive:
-                    break
-
-    def _fits(self, name: str) -> bool:
-        masks = [self.masks] if isinstance(self.masks, str) else self.masks
-        return any(not mask or fnmatch.fnmatch(name, mask) for mask in masks)
+            yield from get_file_pathnames_from_root(
+                root, self.masks, self.recursive, self.abspath, self.non_deterministic
+            )
 
     def __len__(self) -> int:
         if self.length == -1:

@@ -1,0 +1,1 @@
+"""What steps over files share: streams, the choice of names, decoders."""
