@@ -319,7 +319,7 @@ def slogdet(x: Array) -> tuple[Array, Array]:
     return sign, logs
 
 
-def _doubtful(x: Array, found: Any) -> Any:
+def _doubtful(x: Array, found: Array) -> Array | np.bool_ | None:
     """Which determinants of real matrices may be all rounding; None where there are none.
 
     Those are small beside the product of the rows' lengths, which no determinant is larger than,
@@ -340,7 +340,7 @@ def _doubtful(x: Array, found: Any) -> Any:
     return None if clear.all() else ~clear
 
 
-def _pivots(x: Array, which: Any) -> tuple[Array, Array]:
+def _pivots(x: Array, which: Array | np.bool_) -> tuple[Array, Array]:
     """The pivots of those matrices as PyTorch finds them, and the signs of their exchanges.
 
     It takes the rows of matrices in order for columns: the determinant is the same.
