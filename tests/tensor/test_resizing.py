@@ -1,7 +1,8 @@
 """Tensors that are given another size: who shares their memory goes on sharing it."""
 
+import gc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -206,7 +207,16 @@ def test_a_memory_format_sets_the_strides() -> None:
     assert kept.stride() == (12, 1, 4, 2)
 
 
-def test_many_tensors_grow_together_and_alone() -> None:
+@pytest.fixture
+def only_new_objects() -> Iterator[None]:
+    """Who looks at a memory is found among all objects: those of other tests are set aside."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def test_many_tensors_grow_together_and_alone(only_new_objects: None) -> None:
     for seed in range(60):
         torch.manual_seed(seed)
         n = int(torch.randint(1, 30, ()))
