@@ -6,7 +6,7 @@ import pytest
 
 from tests.table import help_checks
 
-NAMES = dict(help_checks.public_values())
+NAMES = dict(help_checks.explained_values())
 
 
 def has_examples(value: object) -> bool:
