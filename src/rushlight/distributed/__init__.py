@@ -20,16 +20,11 @@ from .collectives import (
     all_gather_single,
     all_reduce,
     all_reduce_coalesced,
-    all_to_all,
-    all_to_all_single,
     barrier,
     broadcast,
     gather,
     monitored_barrier,
     reduce,
-    reduce_scatter,
-    reduce_scatter_single,
-    reduce_scatter_tensor,
     scatter,
 )
 from .debug_levels import (
@@ -46,6 +41,13 @@ from .errors import (
     DistNetworkError,
     DistStoreError,
     QueueEmptyError,
+)
+from .exchanges import (
+    all_to_all,
+    all_to_all_single,
+    reduce_scatter,
+    reduce_scatter_single,
+    reduce_scatter_tensor,
 )
 from .file_store import FileStore
 from .object_collectives import (

@@ -9,7 +9,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from ..autograd.function import Function
-from . import collectives
+from . import collectives, exchanges
 from ._ground import f
 from .nn.functional import _AllReduce, _AllToAllSingle
 from .process_group import ProcessGroup, _Current, choose, new_group
@@ -170,7 +170,7 @@ class _ReduceScatter(Function):
         ctx.op, ctx.dim, ctx.group = op, dim, group
         parts = [part.contiguous() for part in tensor.detach().chunk(group.size(), dim)]
         out = parts[0].new_empty(parts[0].shape)
-        collectives.reduce_scatter(out, parts, op, group)
+        exchanges.reduce_scatter(out, parts, op, group)
         return out
 
     @staticmethod

@@ -6,6 +6,8 @@ from .coalescing import _coalescing_manager as _coalescing_manager
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
 from .debug_levels import DebugLevel, get_debug_level
+from .exchanges import *  # noqa: F403
+from .exchanges import __all__ as _exchanges
 from .file_store import FileStore
 from .object_collectives import *  # noqa: F403
 from .object_collectives import __all__ as _objects
@@ -54,4 +56,4 @@ __all__ = [
     "DebugLevel", "FileStore", "ReduceOp", "TCPStore", "default_pg_timeout", "get_debug_level",
     "reduce_op",
 ]  # fmt: skip
-__all__ += [*_collectives, *_messages, *_objects, *_subgroups, *_groups, *_stores]  # noqa: PLE0604
+__all__ += [*_collectives, *_exchanges, *_messages, *_objects, *_subgroups, *_groups, *_stores]  # noqa: PLE0604

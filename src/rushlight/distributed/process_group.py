@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from .._base.error_notes import advise
 from .._base.ranks import NO_GROUP, RANKS
+from .backends import Backend, check_backend
 from .carrier import Carrier, LocalCarrier
 from .errors import DistStoreError
 from .rendezvous import meet
@@ -26,33 +26,6 @@ __all__ = [
     "get_rank", "get_world_size",
     "group", "init_process_group", "is_initialized", "new_group",
 ]  # fmt: skip
-
-
-class Backend(str):
-    """The name of what carries messages between processes: gloo is the one of the CPU."""
-
-    UNDEFINED = "undefined"
-    GLOO = "gloo"
-    NCCL = "nccl"
-    UCC = "ucc"
-    MPI = "mpi"
-    XCCL = "xccl"
-    FAKE = "fake"
-    backend_list: list[str] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
-    #: What is taken for a kind of device where no name is given.
-    default_device_backend_map: dict[str, str] = {
-        "cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO,
-    }  # fmt: skip
-    #: The kinds of devices whose tensors each one sends.
-    backend_capability: dict[str, list[str]] = {
-        GLOO: ["cpu", "cuda"], NCCL: ["cuda"], XCCL: ["xpu"], UCC: ["cpu", "cuda"],
-        MPI: ["cpu", "cuda"], FAKE: ["cpu", "cuda", "hpu", "xpu"],
-    }  # fmt: skip
-
-    def __new__(cls, name: str) -> Backend:
-        if not isinstance(name, str):
-            raise ValueError(f"Backend constructor parameter must be string-ish, got {name=}")
-        return super().__new__(cls, name.lower())
 
 
 class ProcessGroup:
@@ -164,20 +137,6 @@ def choose(group: ProcessGroup | int | None = None) -> ProcessGroup:
     return default_group() if group is None else cast("ProcessGroup", group)
 
 
-def _check_backend(backend: str | None) -> str:
-    names = [part.rpartition(":")[2] for part in (backend or "gloo").lower().split(",")]
-    for name in names:
-        if name not in Backend.backend_list or name == "undefined":
-            raise AssertionError(f"Unknown backend type {name}")
-    name = names[0]
-    if "gloo" in names or name in ("fake", "mpi"):
-        return name if len(names) == 1 else ",".join(names)
-    raise advise(
-        RuntimeError(f"Distributed package doesn't have {name.upper()} built in"),
-        'there are no GPUs here: use init_process_group("gloo")',
-    )
-
-
 def init_process_group(
     backend: str | None = None,
     init_method: str | None = None,
@@ -216,14 +175,14 @@ def init_process_group(
     if store is None:
         method = init_method or "env://"
         if _launcher_decides(backend, method, rank):
-            _Current.world = _group_of_launcher(_check_backend(backend), limit)
+            _Current.world = _group_of_launcher(check_backend(backend), limit)
             return
         place = meet(method, rank, world_size, limit)
         if place.size == 1:
-            _check_backend(backend)
+            check_backend(backend)
         store, rank, world_size, host = place
         store.set_timeout(limit)
-    name = _check_backend(backend)
+    name = check_backend(backend)
     if world_size <= 1 and rank <= 0:
         ranks, carrier = [0], cast("Carrier", LocalCarrier(limit))
     else:
@@ -439,7 +398,7 @@ def new_group(
         raise ValueError(f"ranks list must not contain duplicate entries, got {wanted}")
     if sort_ranks:
         wanted.sort()
-    name = world.name() if backend is None else _check_backend(backend)
+    name = world.name() if backend is None else check_backend(backend)
     limit = timeout or DEFAULT_GROUP_TIMEOUT
     _Current.made += 1
     number = str(_Current.made)

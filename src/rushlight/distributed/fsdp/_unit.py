@@ -17,7 +17,8 @@ from ..._tensor.tensor import Tensor
 from ...autograd.function import Function
 from ...autograd.grad_mode import no_grad
 from ...autograd.graph import saved_tensors_hooks
-from ..collectives import all_gather_into_tensor, all_reduce, reduce_scatter_tensor
+from ..collectives import all_gather_into_tensor, all_reduce
+from ..exchanges import reduce_scatter_tensor
 from ..reduce_op import ReduceOp
 
 if TYPE_CHECKING:

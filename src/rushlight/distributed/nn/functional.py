@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ...autograd.function import Function
-from .. import collectives
+from .. import collectives, exchanges
 from ..process_group import choose, get_rank
 from ..reduce_op import RedOpType, ReduceOp
 
@@ -190,7 +190,7 @@ class _ReduceScatter(Function):
     ) -> Tensor:
         ctx.group = group
         out = output.detach().contiguous()
-        collectives.reduce_scatter(out, [p.detach().contiguous() for p in parts], op, group)
+        exchanges.reduce_scatter(out, [p.detach().contiguous() for p in parts], op, group)
         return out
 
     @staticmethod
@@ -220,7 +220,7 @@ class _AllToAll(Function):
     ) -> tuple[Tensor, ...]:
         ctx.group = group
         ctx.shapes = [t.shape for t in tensors]
-        collectives.all_to_all(places, [t.detach().contiguous() for t in tensors], group)
+        exchanges.all_to_all(places, [t.detach().contiguous() for t in tensors], group)
         return tuple(places)
 
     @staticmethod
@@ -236,7 +236,7 @@ class _AllToAllSingle(Function):
         sent: list[int] | None, tensor: Tensor,
     ) -> Tensor:  # fmt: skip
         ctx.group, ctx.received, ctx.sent, ctx.shape = group, received, sent, tensor.shape
-        collectives.all_to_all_single(output, tensor.detach(), received, sent, group)
+        exchanges.all_to_all_single(output, tensor.detach(), received, sent, group)
         return output
 
     @staticmethod

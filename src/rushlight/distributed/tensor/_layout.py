@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._functional_collectives import _operation
 from .._ground import f
-from ..collectives import all_gather, all_reduce, all_to_all, reduce_scatter
+from ..collectives import all_gather, all_reduce
+from ..exchanges import all_to_all, reduce_scatter
 from .placement_types import Partial, Placement, Replicate, Shard, _NormPartial
 
 if TYPE_CHECKING:
