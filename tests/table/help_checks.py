@@ -166,7 +166,7 @@ def failures(name: str, text: str) -> str:
     """What differs when the examples of a text run; empty where all do as they say."""
     space = {
         "torch": rushlight, "nn": rushlight.nn, "F": rushlight.nn.functional,
-        "optim": rushlight.optim, "__name__": "example",
+        "optim": rushlight.optim, "dist": rushlight.distributed, "__name__": "example",
     }  # fmt: skip
     found = doctest.DocTest(examples(text), space, name, None, 0, text)
     said: list[str] = []
@@ -177,6 +177,8 @@ def failures(name: str, text: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runner.run(found, out=said.append)
+    if rushlight.distributed.is_initialized():  # the example's own group of one process
+        rushlight.distributed.destroy_process_group()
     return "".join(said)
 
 

@@ -90,51 +90,107 @@ from .tcp_store import TCPStore
 
 
 def is_available() -> bool:
-    """True: groups can be made."""
+    """Whether groups can be made.
+
+    Returns: True.
+    Example:
+        >>> dist.is_available()
+        True
+    """
     return True
 
 
 def is_gloo_available() -> bool:
-    """True: its name is taken for groups on the CPU, whose messages MPI carries."""
+    """Whether its name is taken for groups on the CPU; MPI carries their messages.
+
+    Returns: True.
+    Example:
+        >>> dist.is_gloo_available()
+        True
+    """
     return True
 
 
 def is_nccl_available() -> bool:
-    """False: there are no GPUs here."""
+    """Whether there is NCCL, which sends between GPUs.
+
+    Returns: False: there are no GPUs here.
+    Example:
+        >>> dist.is_nccl_available()
+        False
+    """
     return False
 
 
 def is_mpi_available() -> bool:
-    """Whether mpi4py is installed."""
+    """Whether mpi4py is installed, which groups of several processes need.
+
+    Returns: True where it can be imported; nothing is said of the MPI that it needs.
+    Example:
+        >>> dist.is_mpi_available() == dist.is_backend_available("mpi")
+        True
+    """
     return importlib.util.find_spec("mpi4py") is not None
 
 
 def is_ucc_available() -> bool:
-    """False: there is no UCC here."""
+    """Whether there is UCC, which sends between GPUs.
+
+    Returns: False: there is no UCC here.
+    Example:
+        >>> dist.is_ucc_available()
+        False
+    """
     return False
 
 
 def is_xccl_available() -> bool:
-    """False: there are no GPUs here."""
+    """Whether there is XCCL, which sends between Intel's GPUs.
+
+    Returns: False: there are no GPUs here.
+    Example:
+        >>> dist.is_xccl_available()
+        False
+    """
     return False
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether a backend of this name can be used."""
+    """Whether a backend of this name can be used.
+
+    Parameters:
+        backend: the name, in any case.
+    Returns: True for "gloo" and "fake", and for "mpi" where mpi4py is installed.
+    Raises: AttributeError: for what isn't text.
+    Example:
+        >>> dist.is_backend_available("gloo"), dist.is_backend_available("nccl")
+        (True, False)
+    """
     name = backend.lower()
     return name in ("gloo", "fake") or (name == "mpi" and is_mpi_available())
 
 
 def is_torchelastic_launched() -> bool:
-    """Whether the program was started by torchrun."""
+    """Whether the program was started by torchrun.
+
+    Returns: True where `TORCHELASTIC_RUN_ID` is in the environment.
+    Example:
+        >>> dist.is_torchelastic_launched()
+        False
+    """
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
 def get_default_backend_for_device(device: Any) -> str:
     """The backend for tensors of a device.
 
-    Raises:
-        ValueError: for any but the CPU.
+    Parameters:
+        device: a device, or its name.
+    Returns: "gloo".
+    Raises: ValueError: for any but the CPU.
+    Example:
+        >>> dist.get_default_backend_for_device("cpu")
+        'gloo'
     """
     name = device if isinstance(device, str) else device.type
     if name.partition(":")[0] != "cpu":
@@ -145,8 +201,13 @@ def get_default_backend_for_device(device: Any) -> str:
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """The rank among the processes of this machine, from the environment.
 
-    Raises:
-        RuntimeError: where nothing tells it.
+    Parameters:
+        fallback_rank: what is given where `LOCAL_RANK` isn't set.
+    Returns: the rank that torchrun has told.
+    Raises: RuntimeError: where nothing tells it. ValueError: for a `LOCAL_RANK` that is no number.
+    Example:
+        >>> dist.get_node_local_rank(fallback_rank=0)
+        0
     """
     if "LOCAL_RANK" in os.environ:
         return int(os.environ["LOCAL_RANK"])

@@ -8,7 +8,17 @@ __all__ = ["Backend", "check_backend"]
 
 
 class Backend(str):
-    """The name of what carries messages between processes: gloo is the one of the CPU."""
+    """The name of what carries messages between processes: gloo is the one of the CPU.
+
+    Parameters:
+        name: a name in any case; the string that is made has small letters.
+    Raises: ValueError: for what isn't text.
+    Example:
+        >>> dist.Backend("GLOO")
+        'gloo'
+        >>> dist.Backend.backend_capability["gloo"]
+        ['cpu', 'cuda']
+    """
 
     UNDEFINED = "undefined"
     GLOO = "gloo"

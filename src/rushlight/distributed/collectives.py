@@ -42,8 +42,25 @@ def all_reduce(
 ) -> Work | None:
     """Makes one of all ranks' tensors, on each of them: their sum, mean, …, in order of the ranks.
 
+    With two ranks that hold [1., 2.] and [3., 5.], both hold [4., 7.] afterwards.
+
+    Parameters:
+        tensor: what this rank gives; written over with the result. May be sparse for a sum.
+        op: how the tensors become one, of `ReduceOp`.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any, the same on all ranks, as is the dtype.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
-        RuntimeError: for an operation that the dtype hasn't.
+        ValueError: without a default group, and for an order, bits or a product of complex numbers.
+        TypeError: for what isn't a tensor, and for what isn't an operation.
+        RuntimeError: for a mean of whole numbers, bits of floats, and PREMUL_SUM.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.tensor([1.0, 2.0])
+        >>> dist.all_reduce(row)
+        >>> row
+        tensor([1., 2.])
     """
     check_tensor(tensor, "tensor")
     pg = member(group, "all_reduce")
@@ -60,7 +77,26 @@ def all_reduce_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Makes one of all ranks' tensors for each tensor of a list."""
+    """Makes one of all ranks' tensors for each tensor of a list.
+
+    Parameters:
+        tensors: what this rank gives; each is written over with its result.
+        op: how the tensors become one, of `ReduceOp`.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any; tensors at the same place of the lists have the same on all ranks.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
+    Raises:
+        ValueError: without a default group, and for an order, bits or a product of complex numbers.
+        TypeError: for what isn't an operation.
+        RuntimeError: for a mean of whole numbers, bits of floats, and PREMUL_SUM.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> rows = [torch.ones(1), torch.zeros(2)]
+        >>> dist.all_reduce_coalesced(rows, dist.ReduceOp.MAX)
+        >>> rows
+        [tensor([1.]), tensor([0., 0.])]
+    """
     pg = member(group, "all_reduce_coalesced")
     if pg is None:
         return None
@@ -77,7 +113,30 @@ def reduce(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Makes one of all ranks' tensors, on one of them; those of the others stay."""
+    """Makes one of all ranks' tensors, on one of them; those of the others stay.
+
+    Parameters:
+        tensor: what this rank gives; written over with the result on the rank that is to have it.
+        dst, group_dst: the rank that is to have it, among all or within the group; one of the two.
+        op: how the tensors become one, of `ReduceOp`.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any, the same on all ranks, as is the dtype.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
+    Raises:
+        ValueError: where both or neither of `dst` and `group_dst` are given, for a rank outside of
+            the group, without a default group, and for an order, bits or a product of complex
+            numbers.
+        TypeError: for what isn't a tensor, and for what isn't an operation.
+        RuntimeError: for a rank that there isn't, a mean of whole numbers, bits of floats, and
+            PREMUL_SUM.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.tensor([1.0, 2.0])
+        >>> dist.reduce(row, dst=0)
+        >>> row
+        tensor([1., 2.])
+    """
     check_tensor(tensor, "tensor")
     pg = member(group, "reduce")
     if pg is None:
@@ -94,7 +153,27 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Gives every rank the tensor of one."""
+    """Gives every rank the tensor of one.
+
+    Parameters:
+        tensor: what is sent by that rank; on the others it is written over with it.
+        src, group_src: the rank that sends, among all or within the group; one of the two.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any, the same on all ranks, as is the dtype.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
+    Raises:
+        ValueError: where both or neither of `src` and `group_src` are given, for a rank outside of
+            the group, and without a default group.
+        TypeError: for what isn't a tensor.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.tensor([1.0, 2.0])
+        >>> dist.broadcast(row, src=0)
+        >>> row
+        tensor([1., 2.])
+    """
     check_tensor(tensor, "tensor")
     pg = member(group, "broadcast")
     if pg is None:
@@ -112,8 +191,23 @@ def all_gather(
 ) -> Work | None:
     """Puts the tensors of all ranks in a list, on each of them; they may be of different sizes.
 
+    Parameters:
+        tensor_list: a tensor for each rank, to be written over with what that rank gives.
+        tensor: what this rank gives.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any; the place of a rank has that of the tensor which it gives.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
+        TypeError: for what isn't a tensor, or a list of tensors.
+        ValueError: for different dtypes, and without a default group.
         RuntimeError: for a list of another length, and where this rank's place doesn't fit.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> places = [torch.zeros(2) for _ in range(dist.get_world_size())]
+        >>> dist.all_gather(places, torch.tensor([1.0, 2.0]))
+        >>> places
+        [tensor([1., 2.])]
     """
     check_list(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
@@ -146,7 +240,25 @@ def all_gather_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Puts the tensors of all ranks in a list, for each tensor of another list."""
+    """Puts the tensors of all ranks in a list, for each tensor of another list.
+
+    Parameters:
+        output_tensor_lists: for each tensor given, a list with a place for each rank.
+        input_tensor_list: what this rank gives.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any; the place of a rank has that of the tensor which it gives.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
+    Raises:
+        ValueError: for different dtypes, and without a default group.
+        RuntimeError: for a list that hasn't a place for each rank.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> places = [[torch.zeros(1)], [torch.zeros(2)]]
+        >>> dist.all_gather_coalesced(places, [torch.ones(1), torch.ones(2)])
+        >>> places
+        [[tensor([1.])], [tensor([1., 1.])]]
+    """
     pg = member(group, "all_gather_coalesced")
     if pg is None:
         return None
@@ -168,8 +280,24 @@ def all_gather_into_tensor(
 ) -> Work | None:
     """Puts the tensors of all ranks one after the other in one tensor, on each of them.
 
+    Parameters:
+        output_tensor: what is written over with all of them.
+        input_tensor: what this rank gives.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: the input (n, *), the same on all ranks; the output as many elements for each rank, as
+        (ranks · n, *) or (ranks, n, *).
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
+        TypeError: for what isn't a tensor.
+        ValueError: without a default group.
         RuntimeError: for a place of another size or dtype.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> whole = torch.zeros(dist.get_world_size(), 2)
+        >>> dist.all_gather_into_tensor(whole, torch.tensor([1.0, 2.0]))
+        >>> whole
+        tensor([[1., 2.]])
     """
     check_tensor(input_tensor, "input_tensor")
     check_tensor(output_tensor, "output_tensor")
@@ -210,9 +338,26 @@ def gather(
 ) -> Work | None:
     """Puts the tensors of all ranks in a list, on one of them.
 
+    Parameters:
+        tensor: what this rank gives.
+        gather_list: on that rank a tensor for each rank, to be written over; None on the others.
+        dst, group_dst: the rank that gets them, among all or within the group; rank 0 by default.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any, the same for all tensors.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
-        ValueError: without a list on that rank, and with one on another.
-        RuntimeError: for a list of another length.
+        TypeError: for what isn't a tensor, or a list of tensors.
+        ValueError: without a list on that rank, with one on another, for different dtypes, for both
+            `dst` and `group_dst`, and without a default group.
+        RuntimeError: for a list of another length, tensors of another shape, and a rank that there
+            isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> places = [torch.zeros(2)] if dist.get_rank() == 0 else None
+        >>> dist.gather(torch.tensor([1.0, 2.0]), places, dst=0)
+        >>> places
+        [tensor([1., 2.])]
     """
     check_tensor(tensor, "tensor")
     pg = member(group, "gather")
@@ -253,9 +398,26 @@ def scatter(
 ) -> Work | None:
     """Gives every rank one tensor of a list that one of them has.
 
+    Parameters:
+        tensor: written over with what is meant for this rank.
+        scatter_list: on the rank that sends a tensor for each rank; None on the others.
+        src, group_src: the rank that sends, among all or within the group; rank 0 by default.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any, the same for all tensors.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
-        ValueError: without a list on that rank, and with one on another.
-        RuntimeError: for a list of another length.
+        TypeError: for what isn't a tensor, or a list of tensors.
+        ValueError: without a list on that rank, with one on another, for different dtypes, for both
+            `src` and `group_src`, and without a default group.
+        RuntimeError: for a list of another length, tensors of another shape, and a rank that there
+            isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.zeros(2)
+        >>> dist.scatter(row, [torch.tensor([1.0, 2.0])] if dist.get_rank() == 0 else None)
+        >>> row
+        tensor([1., 2.])
     """
     check_tensor(tensor, "tensor")
     pg = member(group, "scatter")
@@ -284,7 +446,20 @@ def barrier(
     async_op: bool = False,
     device_ids: Sequence[int] | None = None,
 ) -> Work | None:
-    """Waits until all ranks have come here."""
+    """Waits until all ranks have come here.
+
+    Parameters:
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+        device_ids: nothing here: there are no GPUs.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
+    Raises: ValueError: without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.barrier()
+        >>> dist.barrier(async_op=True).wait()
+        True
+    """
     pg = member(group, "barrier")
     return None if pg is None else finish(pg.carrier.barrier(not async_op), async_op)
 
@@ -296,8 +471,16 @@ def monitored_barrier(
 ) -> None:
     """Waits until all ranks have come here; says which ones haven't within the timeout.
 
+    Parameters:
+        group: the ranks that take part; None means all.
+        timeout: how long rank 0 waits for the others, a `timedelta`; None means the group's.
+        wait_all_ranks: whether the error names all ranks that are away, not the first of them.
     Raises:
-        RuntimeError: where one hasn't; on rank 0 it names the first, or with `wait_all_ranks` all.
+        ValueError: without a default group.
+        RuntimeError: where a rank doesn't come; on rank 0 it says which.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.monitored_barrier(wait_all_ranks=True)
     """
     pg = member(group, "monitored_barrier")
     if pg is None or pg.size() == 1:

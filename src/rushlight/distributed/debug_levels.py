@@ -9,7 +9,12 @@ __all__ = ["DebugLevel", "get_debug_level", "set_debug_level", "set_debug_level_
 
 
 class DebugLevel(enum.IntEnum):
-    """How much ranks tell of what they do; with DETAIL they compare what they are about to do."""
+    """How much ranks tell of what they do; with DETAIL they compare what they are about to do.
+
+    Example:
+        >>> dist.DebugLevel.DETAIL > dist.DebugLevel.INFO
+        True
+    """
 
     OFF = 0
     INFO = 1
@@ -33,8 +38,11 @@ def _read_environment() -> DebugLevel:
 def get_debug_level() -> DebugLevel:
     """The level that groups are made with from now on.
 
-    Raises:
-        ValueError: where the environment names another than OFF, INFO or DETAIL.
+    Returns: what `set_debug_level` set, else what `TORCH_DISTRIBUTED_DEBUG` names; OFF by default.
+    Raises: ValueError: where the environment names another than OFF, INFO or DETAIL.
+    Example:
+        >>> dist.get_debug_level().name in ("OFF", "INFO", "DETAIL")
+        True
     """
     return _read_environment() if _Current.level is None else _Current.level
 
@@ -42,8 +50,15 @@ def get_debug_level() -> DebugLevel:
 def set_debug_level(level: DebugLevel) -> None:
     """Sets the level of groups that are made from now on.
 
-    Raises:
-        TypeError: for what isn't a `DebugLevel`.
+    Parameters:
+        level: how much ranks tell, of `DebugLevel`.
+    Raises: TypeError: for what isn't a `DebugLevel`.
+    Example:
+        >>> before = dist.get_debug_level()
+        >>> dist.set_debug_level(dist.DebugLevel.INFO)
+        >>> dist.get_debug_level().name
+        'INFO'
+        >>> dist.set_debug_level(before)
     """
     if not isinstance(level, DebugLevel):
         raise TypeError(
@@ -54,9 +69,12 @@ def set_debug_level(level: DebugLevel) -> None:
 
 
 def set_debug_level_from_env() -> None:
-    """Sets the level that `TORCH_DISTRIBUTED_DEBUG` names.
+    """Sets the level that `TORCH_DISTRIBUTED_DEBUG` names; OFF where it is not set.
 
-    Raises:
-        ValueError: where it names another than OFF, INFO or DETAIL.
+    Raises: ValueError: where it names another than OFF, INFO or DETAIL.
+    Example:
+        >>> dist.set_debug_level_from_env()
+        >>> dist.get_debug_level().name in ("OFF", "INFO", "DETAIL")
+        True
     """
     _Current.level = _read_environment()

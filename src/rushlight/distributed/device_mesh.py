@@ -37,8 +37,20 @@ class _Active:
 class DeviceMesh:
     """Ranks laid out along sides, which may have names.
 
+    Each rank has a group of ranks for each side: those that differ from it in that side alone.
+
+    Parameters:
+        device_type: the kind of devices: "cpu".
+        mesh: the ranks, as nested lists or a tensor of whole numbers.
+        mesh_dim_names: a name for each side, by which parts of the mesh are taken: `mesh["dp"]`.
+        backend_override: nothing here: there is one backend.
     Raises:
+        TypeError: without a mesh.
         RuntimeError: for more ranks than there are, and for a rank in it twice.
+    Example:
+        >>> mesh = dist.DeviceMesh("cpu", [[0]], mesh_dim_names=("dp", "tp"))
+        >>> mesh.shape, mesh.get_local_rank("dp"), mesh["tp"].size()
+        ((1, 1), 0, 1)
     """
 
     def __init__(
@@ -317,11 +329,21 @@ def init_device_mesh(
     device_type: str, mesh_shape: tuple[int, ...], *,
     mesh_dim_names: tuple[str, ...] | None = None, backend_override: object = None,
 ) -> DeviceMesh:  # fmt: skip
-    """The mesh of that shape of ranks 0, 1, 2, …
+    """The mesh of that shape of ranks 0, 1, 2, …; makes the default group where there is none.
 
+    Parameters:
+        device_type: the kind of devices: "cpu".
+        mesh_shape: how many ranks each side has.
+        mesh_dim_names: a name for each side, by which parts of the mesh are taken: `mesh["dp"]`.
+        backend_override: nothing here: there is one backend.
+    Returns: a `DeviceMesh`.
     Raises:
         RuntimeError: for a name given twice, another number of names, more ranks than there are,
             and anything but CPUs.
+    Example:
+        >>> mesh = dist.init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
+        >>> mesh.mesh
+        tensor([[0]], dtype=torch.int32)
     """
     shape = tuple(mesh_shape)
     if mesh_dim_names is not None:

@@ -32,8 +32,28 @@ def reduce_scatter(
 ) -> Work | None:
     """Makes one of the tensors that all ranks have for this one.
 
+    With two ranks, rank 0 gets the sum of both first tensors, rank 1 that of both second ones.
+
+    Parameters:
+        output: written over with the result.
+        input_list: a tensor for each rank.
+        op: how the tensors become one, of `ReduceOp`.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any; those for one rank have the same everywhere, and that of its output.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
-        RuntimeError: for a list of another length, and where the place doesn't fit.
+        TypeError: for what isn't a tensor, or a list of tensors, and for what isn't an operation.
+        ValueError: for different dtypes, without a default group, and for an order, bits or a
+            product of complex numbers.
+        RuntimeError: for a list of another length, where the output doesn't fit, for a mean of
+            whole numbers, bits of floats, and PREMUL_SUM.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.zeros(2)
+        >>> dist.reduce_scatter(row, [torch.tensor([1.0, 2.0])])
+        >>> row
+        tensor([1., 2.])
     """
     check_tensor(output, "output")
     check_list(input_list, "input_list")
@@ -57,8 +77,26 @@ def reduce_scatter_tensor(
 ) -> Work | None:
     """Makes one of the parts that all ranks' tensors have for this rank.
 
+    Parameters:
+        output: written over with the result.
+        input: the parts for all ranks, one after the other.
+        op: how the parts become one, of `ReduceOp`.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: the output (n, *), the same on all ranks; the input as many elements for each rank, as
+        (ranks · n, *) or (ranks, n, *).
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
-        RuntimeError: for a place of another size or dtype.
+        TypeError: for what isn't a tensor, and for what isn't an operation.
+        ValueError: without a default group, and for an order, bits or a product of complex numbers.
+        RuntimeError: for an input of another size or dtype, a mean of whole numbers, bits of
+            floats, and PREMUL_SUM.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.zeros(2)
+        >>> dist.reduce_scatter_tensor(row, torch.tensor([[1.0, 2.0]]))
+        >>> row
+        tensor([1., 2.])
     """
     check_tensor(output, "output")
     check_tensor(input, "input")
@@ -90,8 +128,25 @@ def all_to_all(
 ) -> Work | None:
     """Sends a tensor to each rank, and receives one from each.
 
+    With two ranks that give [a, b] and [c, d], rank 0 gets [a, c], rank 1 [b, d].
+
+    Parameters:
+        output_tensor_list: a tensor for each rank, to be written over with what that rank sends.
+        input_tensor_list: a tensor for each rank, which is sent to it.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: any; the place for a rank has that of what it sends.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
-        RuntimeError: for lists of another length.
+        TypeError: for what isn't a list of tensors.
+        ValueError: for different dtypes, and without a default group.
+        RuntimeError: for lists of another length, and where this rank's own place doesn't fit.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> places = [torch.zeros(2)]
+        >>> dist.all_to_all(places, [torch.tensor([1.0, 2.0])])
+        >>> places
+        [tensor([1., 2.])]
     """
     check_list(output_tensor_list, "output_tensor_list")
     check_list(input_tensor_list, "input_tensor_list")
@@ -122,8 +177,25 @@ def all_to_all_single(
 ) -> Work | None:
     """Sends a part of a tensor to each rank, and receives a part of another from each.
 
+    Parameters:
+        output: written over with the parts received, one after the other.
+        input: the parts that are sent, one after the other.
+        output_split_sizes: how many rows come from each rank; None or empty: the same from all.
+        input_split_sizes: how many rows go to each rank; None or empty: the same to all.
+        group: the ranks that take part; None means all.
+        async_op: whether to go on at once and be given a `Work` to wait for.
+    Shapes: both (rows, *); the split sizes add up to the rows.
+    Returns: a `Work` with `async_op`; else None, as to ranks outside of `group`.
     Raises:
+        TypeError: for what isn't a tensor.
+        ValueError: for different dtypes, and without a default group.
         RuntimeError: where the parts don't make the tensors.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.zeros(2)
+        >>> dist.all_to_all_single(row, torch.tensor([1.0, 2.0]))
+        >>> row
+        tensor([1., 2.])
     """
     check_tensor(output, "output")
     check_tensor(input, "input")

@@ -93,7 +93,22 @@ def _leave(file: _File, world_size: int) -> None:
 
 
 class FileStore(Store):
-    """A store in a file that all processes reach."""
+    """A store in a file that all processes reach.
+
+    Parameters:
+        file_name: the file, which is made where it must be.
+        world_size: how many processes use it; where it is positive the last that leaves removes the
+            file.
+    Raises: OSError: where the file can't be made. RuntimeError from `get` and `wait`, where a key
+        isn't set within the timeout.
+    Example:
+        >>> import os, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = dist.FileStore(os.path.join(folder.name, "keys"), 1)
+        >>> store.set("best", "0.9")
+        >>> store.get("best")
+        b'0.9'
+    """
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         super().__init__()

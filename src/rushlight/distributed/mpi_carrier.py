@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -19,18 +19,22 @@ from typing import TYPE_CHECKING, Final
 from .._array.memory import messages as M
 from .._core.mode import ready
 from .debug_levels import DebugLevel, get_debug_level
-from .errors import DistBackendError
+from .errors import DistBackendError, DistStoreError
+from .lookout import watch
 from .profiled import profile
 from .progress import Progress, RunningWork, Steps
+from .world import find_launched_world
 
 if TYPE_CHECKING:
     from .._array.annotations import Array
     from .._tensor.tensor import Tensor
     from .annotations import Comm, Pending, Status
     from .reduce_op import RedOpType
+    from .stores import Store
     from .work import Work
+    from .world import World
 
-__all__ = ["MPICarrier"]
+__all__ = ["MPICarrier", "carrier_of_some", "carrier_over"]
 
 #: Up to how many bytes, all ranks' together, a tensor goes to every rank whole.
 _WHOLE: Final = 1 << 16
@@ -405,3 +409,38 @@ class MPICarrier:
             )
         if not M.is_own(row, array):
             M.copy(array, row)
+
+
+def carrier_over(
+    world: World, what: str, made: Callable[[], Comm], ranks: list[int], timeout: timedelta
+) -> MPICarrier:
+    """What carries the messages of some ranks, all of which make its communicators."""
+
+    def duplicate() -> tuple[Comm, Comm]:
+        comm = made()
+        return comm, comm.Dup()
+
+    comm, direct = watch(world, duplicate, what, ranks, timeout)
+    if world.progress is None:
+        world.progress = Progress(world)
+    return MPICarrier(world.progress, comm, direct, ranks, timeout)
+
+
+def carrier_of_some(wanted: list[int], number: str, store: Store, limit: timedelta) -> MPICarrier:
+    """A communicator of some ranks, made when all of them are there.
+
+    Raises:
+        DistStoreError: where they don't come within the timeout; it names them.
+    """
+    world = find_launched_world()
+    place = f"new_group/{number}"
+    store.set(f"{place}/{world.rank}", b"here")
+    try:
+        store.wait([f"{place}/{rank}" for rank in wanted], limit)
+    except RuntimeError as error:
+        away = [rank for rank in wanted if not store.check([f"{place}/{rank}"])]
+        raise DistStoreError(f"new_group({wanted}): ranks {away} haven't come: {error}") from None
+    some = world.mpi.Group.Incl(world.comm.Get_group(), wanted)
+    tag = int.from_bytes(number.encode()[-2:]) % 32000
+    made = lambda: world.comm.Create_group(some, tag)  # noqa: E731
+    return carrier_over(world, "new_group", made, wanted, limit)

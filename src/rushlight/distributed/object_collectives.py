@@ -50,7 +50,26 @@ def _room(length: float) -> Tensor:
 def all_gather_object(
     object_list: list[object], obj: object, group: ProcessGroup | None = None
 ) -> None:
-    """Puts the objects of all ranks in a list, on each of them."""
+    """Puts the objects of all ranks in a list, on each of them.
+
+    What comes is unpickled, which runs code that another rank has chosen: gather from those you
+    trust.
+
+    Parameters:
+        object_list: a list with a place for each rank, to be filled.
+        obj: what this rank gives: anything that can be pickled.
+        group: the ranks that take part; None means all.
+    Raises:
+        ValueError: without a default group.
+        IndexError: for a list that is too short.
+        TypeError or pickle.PicklingError: for what can't be pickled.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> places = [None] * dist.get_world_size()
+        >>> dist.all_gather_object(places, {"loss": 0.5})
+        >>> places
+        [{'loss': 0.5}]
+    """
     pg = member(group, "all_gather_object")
     if pg is None:
         return
@@ -70,10 +89,24 @@ def gather_object(
     obj: object, object_gather_list: list[object] | None = None, dst: int | None = None,
     group: ProcessGroup | None = None, group_dst: int | None = None,
 ) -> None:  # fmt: skip
-    """Puts the objects of all ranks in a list, on one of them.
+    """Puts the objects of all ranks in a list, on one of them; it unpickles what they send.
 
+    Parameters:
+        obj: what this rank gives: anything that can be pickled.
+        object_gather_list: on that rank a list with a place for each rank; None on the others.
+        dst, group_dst: the rank that gets them, among all or within the group; rank 0 by default.
+        group: the ranks that take part; None means all.
     Raises:
-        ValueError: without a list on that rank, and with one on another.
+        ValueError: without a list on that rank, with one on another, for both `dst` and
+            `group_dst`, and without a default group.
+        RuntimeError: for a rank that there isn't.
+        TypeError or pickle.PicklingError: for what can't be pickled.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> places = [None] if dist.get_rank() == 0 else None
+        >>> dist.gather_object("ready", places)
+        >>> places
+        ['ready']
     """
     pg = member(group, "gather_object")
     if pg is None:
@@ -104,7 +137,25 @@ def broadcast_object_list(
     device: DeviceLike | None = None,
     group_src: int | None = None,
 ) -> None:
-    """Gives every rank the objects that one of them has."""
+    """Gives every rank the objects that one of them has; the others unpickle them.
+
+    Parameters:
+        object_list: the objects, on the rank that sends; on the others a list of the same length,
+            to be filled.
+        src, group_src: the rank that sends, among all or within the group; rank 0 by default.
+        group: the ranks that take part; None means all.
+        device: nothing here: messages are in the memory of the CPU.
+    Raises:
+        ValueError: for both `src` and `group_src`, and without a default group.
+        RuntimeError: for a rank that there isn't.
+        TypeError or pickle.PicklingError: for what can't be pickled.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> plan = ["cosine", 0.1] if dist.get_rank() == 0 else [None, None]
+        >>> dist.broadcast_object_list(plan, src=0)
+        >>> plan
+        ['cosine', 0.1]
+    """
     pg = member(group, "broadcast_object_list")
     if pg is None:
         return
@@ -136,8 +187,24 @@ def scatter_object_list(
 ) -> None:
     """Puts one object of a list that one rank has in the first place of another list, on each.
 
+    Parameters:
+        scatter_object_output_list: a list whose first place gets what is meant for this rank.
+        scatter_object_input_list: on the rank that sends an object for each rank; None on the
+            others.
+        src, group_src: the rank that sends, among all or within the group; rank 0 by default.
+        group: the ranks that take part; None means all.
     Raises:
-        ValueError: for an output that is no list, or an empty one.
+        ValueError: for an output that is no list, or an empty one, among several ranks without an
+            input on the one that sends, for both `src` and `group_src`, and without a default
+            group.
+        RuntimeError: for a rank that there isn't, and for an input of another length.
+        TypeError or pickle.PicklingError: for what can't be pickled.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> mine = [None]
+        >>> dist.scatter_object_list(mine, ["first part"] if dist.get_rank() == 0 else None)
+        >>> mine
+        ['first part']
     """
     pg = member(group, "scatter_object_list")
     if pg is None:
@@ -179,7 +246,24 @@ def send_object_list(
     group_dst: int | None = None,
     use_batch: bool = False,
 ) -> None:
-    """Sends objects to a rank."""
+    """Sends objects to a rank.
+
+    Parameters:
+        object_list: what is sent: anything that can be pickled.
+        dst, group_dst: the rank it goes to, among all or within the group; one of the two.
+        group: the group in which it is sent; None means that of all.
+        device: nothing here: messages are in the memory of the CPU.
+        use_batch: nothing here: there is one way to send.
+    Raises:
+        ValueError: where both or neither of `dst` and `group_dst` are given, for this rank itself,
+            for one outside of the group, and without a default group.
+        RuntimeError: for a rank that there isn't.
+        TypeError or pickle.PicklingError: for what can't be pickled.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> if dist.get_rank() == 0 and dist.get_world_size() > 1:
+        ...     dist.send_object_list(["cosine", 0.1], dst=1)
+    """
     rows = [_pack(one) for one in object_list]
     lengths = f.tensor([row.numel() for row in rows], dtype=D.int64)
     send(lengths, dst, group, group_dst=group_dst)
@@ -194,7 +278,25 @@ def recv_object_list(
     group_src: int | None = None,
     use_batch: bool = False,
 ) -> int:
-    """Receives objects from a rank, or from whichever sends them; gives that rank."""
+    """Receives objects from a rank, or from whichever sends them, and unpickles them.
+
+    Parameters:
+        object_list: a list of as many places as there are objects, to be filled.
+        src, group_src: the rank they come from, among all or within the group; neither means any.
+        group: the group in which they were sent; None means that of all.
+        device: nothing here: messages are in the memory of the CPU.
+        use_batch: nothing here: there is one way to receive.
+    Returns: the rank that they came from; -1 on ranks outside of `group`.
+    Raises:
+        ValueError: for both `src` and `group_src`, for this rank itself, for one outside of the
+            group, and without a default group.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> plan = [None, None]
+        >>> if dist.get_rank() == 1:
+        ...     source = dist.recv_object_list(plan, src=0)
+    """
     lengths = f.tensor([0] * len(object_list), dtype=D.int64)
     source = recv(lengths, src, group, group_src=group_src)
     if source < 0:

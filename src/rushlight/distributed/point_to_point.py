@@ -42,7 +42,25 @@ def isend(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Starts sending a tensor to a rank; it must stay as it is until the work is done."""
+    """Starts sending a tensor to a rank; it must stay as it is until the work is done.
+
+    Parameters:
+        tensor: what is sent.
+        dst, group_dst: the rank it goes to, among all or within the group; one of the two.
+        group: the group in which it is sent; None means that of all.
+        tag: a number by which the receiver tells messages apart.
+    Shapes: any; the receiver's tensor has as many elements.
+    Returns: a `Work` to wait for; None on ranks outside of `group`.
+    Raises:
+        TypeError: for what isn't a tensor.
+        ValueError: where both or neither of `dst` and `group_dst` are given, for this rank itself,
+            for one outside of the group, and without a default group.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> if dist.get_rank() == 0 and dist.get_world_size() > 1:
+        ...     dist.isend(torch.ones(2), dst=1).wait()
+    """
     return _send(tensor, dst, group, tag, group_dst, "isend", False)
 
 
@@ -79,7 +97,26 @@ def irecv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> Work | None:
-    """Starts receiving a tensor from a rank, or from whichever sends one."""
+    """Starts receiving a tensor from a rank, or from whichever sends one.
+
+    Parameters:
+        tensor: written over with what comes.
+        src, group_src: the rank it comes from, among all or within the group; neither means any.
+        group: the group in which it was sent; None means that of all.
+        tag: the number that the sender has given the message.
+    Shapes: any; the sender's tensor has as many elements.
+    Returns: a `Work` to wait for; None on ranks outside of `group`.
+    Raises:
+        TypeError: for what isn't a tensor.
+        ValueError: for both `src` and `group_src`, for this rank itself, for one outside of the
+            group, and without a default group.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.empty(2)
+        >>> if dist.get_rank() == 1:
+        ...     dist.irecv(row, src=0).wait()
+    """
     return _receive(tensor, src, group, tag, group_src, "irecv", False)
 
 
@@ -90,7 +127,24 @@ def send(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> None:
-    """Sends a tensor to a rank."""
+    """Sends a tensor to a rank.
+
+    Parameters:
+        tensor: what is sent.
+        dst, group_dst: the rank it goes to, among all or within the group; one of the two.
+        group: the group in which it is sent; None means that of all.
+        tag: a number by which the receiver tells messages apart.
+    Shapes: any; the receiver's tensor has as many elements.
+    Raises:
+        TypeError: for what isn't a tensor.
+        ValueError: where both or neither of `dst` and `group_dst` are given, for this rank itself,
+            for one outside of the group, and without a default group.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> if dist.get_rank() == 0 and dist.get_world_size() > 1:
+        ...     dist.send(torch.ones(2), dst=1)
+    """
     work = _send(tensor, dst, group, tag, group_dst, "send", True)
     if work is not None:
         work.wait()
@@ -103,7 +157,26 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receives a tensor from a rank, or from whichever sends one; gives that rank."""
+    """Receives a tensor from a rank, or from whichever sends one.
+
+    Parameters:
+        tensor: written over with what comes.
+        src, group_src: the rank it comes from, among all or within the group; neither means any.
+        group: the group in which it was sent; None means that of all.
+        tag: the number that the sender has given the message.
+    Shapes: any; the sender's tensor has as many elements.
+    Returns: the rank that it came from; -1 on ranks outside of `group`.
+    Raises:
+        TypeError: for what isn't a tensor.
+        ValueError: for both `src` and `group_src`, for this rank itself, for one outside of the
+            group, and without a default group.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.empty(2)
+        >>> if dist.get_rank() == 1:
+        ...     source = dist.recv(row, src=0)
+    """
     work = _receive(tensor, src, group, tag, group_src, "recv", True)
     if work is None:
         return -1
@@ -116,8 +189,21 @@ def recv(
 class P2POp:
     """A message from one rank to another, for `batch_isend_irecv`.
 
+    Parameters:
+        op: `isend` or `irecv`.
+        tensor: what is sent, or written over with what comes.
+        peer, group_peer: the other rank, among all or within the group; one of the two.
+        group: the group in which it is sent; None means that of all.
+        tag: a number that tells messages apart.
     Raises:
-        ValueError: for another function than `isend` and `irecv`.
+        TypeError: for what isn't a tensor.
+        ValueError: for another function, where both or neither of `peer` and `group_peer` are
+            given, for a rank outside of the group, and without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> right = (dist.get_rank() + 1) % dist.get_world_size()
+        >>> dist.P2POp(dist.isend, torch.ones(2), right).peer
+        0
     """
 
     def __init__(
@@ -141,10 +227,24 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Starts several messages; gives their works.
+    """Starts several messages.
 
+    Parameters:
+        p2p_op_list: the messages, as `P2POp`.
+    Returns: their works, in order, to be waited for.
     Raises:
-        ValueError: for anything but `P2POp`, and for messages of different groups.
+        ValueError: for anything but a list of `P2POp`, and for messages of different groups; for a
+            message to this rank itself.
+        IndexError: for an empty list.
+        RuntimeError: for a rank that there isn't.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> here, ranks = dist.get_rank(), dist.get_world_size()
+        >>> row, got = torch.ones(2), torch.empty(2)
+        >>> if ranks > 1:  # each sends to the next rank, and receives from the one before
+        ...     to = dist.P2POp(dist.isend, row, (here + 1) % ranks)
+        ...     back = dist.P2POp(dist.irecv, got, (here - 1) % ranks)
+        ...     done = [work.wait() for work in dist.batch_isend_irecv([to, back])]
     """
     _check_batch(p2p_op_list)
     works: list[Work | None] = [

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._base.ranks import NO_GROUP, RANKS
 from .backends import Backend, check_backend
 from .carrier import Carrier, LocalCarrier
-from .errors import DistStoreError
 from .rendezvous import meet
 from .stores import DEFAULT_TIMEOUT, PrefixStore, Store
 from .work import Work
 
 if TYPE_CHECKING:
-    from .annotations import Comm
-    from .world import World
+    pass
 
 __all__ = [
     "Backend", "GroupMember", "ProcessGroup", "Work", "destroy_process_group", "get_backend",
@@ -29,7 +27,21 @@ __all__ = [
 
 
 class ProcessGroup:
-    """Some ranks, and what carries messages between them."""
+    """Some ranks, and what carries messages between them; `new_group` and their like make it.
+
+    Parameters:
+        carrier: what carries the messages; None makes a group of this process alone.
+        backend: the name that `get_backend` gives.
+        ranks: the ranks of the group's processes among all, in the group's order.
+        store: the store by which the group was made.
+        name: what the group is filed under.
+        description: what it is for, in `group_desc`.
+    Raises: TypeError: for ranks that can't be listed.
+    Example:
+        >>> group = dist.ProcessGroup()
+        >>> group.rank(), group.size(), group.name()
+        (0, 1, 'gloo')
+    """
 
     def __init__(
         self,
@@ -102,17 +114,39 @@ class _MetaGroup(type):
 
 
 class group(metaclass=_MetaGroup):
-    """`group.WORLD` is the default group."""
+    """`group.WORLD` is the default group; None before `init_process_group`.
+
+    Example:
+        >>> dist.group.WORLD is None
+        True
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.group.WORLD.size()
+        1
+    """
 
 
 class GroupMember(metaclass=_MetaGroup):
-    """What `new_group` gives to processes that aren't in it."""
+    """What `new_group` gives to processes that aren't in it: `GroupMember.NON_GROUP_MEMBER`.
+
+    Example:
+        >>> dist.GroupMember.NON_GROUP_MEMBER
+        -100
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.GroupMember.WORLD is dist.group.WORLD
+        True
+    """
 
     NON_GROUP_MEMBER = -100
 
 
 def is_initialized() -> bool:
-    """Whether `init_process_group` has been called."""
+    """Whether `init_process_group` has been called.
+
+    Returns: True until `destroy_process_group` ends all groups.
+    Example:
+        >>> dist.is_initialized()
+        False
+    """
     return _Current.world is not None
 
 
@@ -151,10 +185,32 @@ def init_process_group(
 ) -> None:
     """Makes the default group of all processes that call this.
 
+    The processes meet by an address or by a store, and find each other's messages through MPI; one
+    process alone needs nothing of that.
+
+    Parameters:
+        backend: "gloo", or "mpi" under a launcher of MPI; None means "gloo".
+        init_method: where the processes meet: "env://" (the default: by `MASTER_ADDR`,
+            `MASTER_PORT`, `RANK` and `WORLD_SIZE`, which torchrun sets), "tcp://host:port" or
+            "file:///path".
+        timeout: how long the others, and later messages, may take, a `timedelta`; 30 minutes by
+            default.
+        world_size: how many processes there are; -1 means that the address tells it.
+        rank: the number of this one, from 0; -1 means that the address tells it.
+        store: a store that all processes reach, in the place of `init_method`.
+        group_name, pg_options, device_id: nothing here.
+        **options: others of PyTorch's, which change nothing here.
     Raises:
         ValueError: if there is one, and where rank or number of the processes isn't told.
-        RuntimeError: for a backend of other devices.
+        AssertionError: for a store and an `init_method`, a store without rank or number, and an
+            unknown backend.
+        RuntimeError: for a backend of other devices, and an address of an unknown kind.
         DistBackendError: for several processes without MPI.
+        DistError: where the others don't come within the timeout.
+    Example:
+        >>> dist.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=1)
+        >>> dist.get_rank(), dist.get_world_size(), dist.get_backend()
+        (0, 1, 'gloo')
     """
     if _Current.world is not None:
         raise ValueError("trying to initialize the default process group twice!")
@@ -186,11 +242,12 @@ def init_process_group(
     if world_size <= 1 and rank <= 0:
         ranks, carrier = [0], cast("Carrier", LocalCarrier(limit))
     else:
+        from .mpi_carrier import carrier_over
         from .world import form_world
 
         world = form_world(PrefixStore("default_pg", store), rank, world_size, host, limit)
         ranks = list(range(world.size))
-        carrier = _carrier_over(world, "init_process_group", world.comm.Dup, ranks, limit)
+        carrier = carrier_over(world, "init_process_group", world.comm.Dup, ranks, limit)
     _Current.world = ProcessGroup(carrier, name, ranks, PrefixStore("default_pg", store))
     _Current.groups = {"0": _Current.world}
 
@@ -212,6 +269,7 @@ def _group_of_launcher(name: str, timeout: timedelta) -> ProcessGroup:
     """
     import socket
 
+    from .mpi_carrier import carrier_over
     from .tcp_store import TCPStore
     from .world import find_launched_world, this_node
 
@@ -225,29 +283,10 @@ def _group_of_launcher(name: str, timeout: timedelta) -> ProcessGroup:
         near = "127.0.0.1" if node == this_node() else host
         served = TCPStore(near, port, None, False, timeout)
     ranks = list(range(world.size))
-    carrier = _carrier_over(world, "init_process_group", world.comm.Dup, ranks, timeout)
+    carrier = carrier_over(world, "init_process_group", world.comm.Dup, ranks, timeout)
     group = ProcessGroup(carrier, name, ranks, PrefixStore("default_pg", served))
     _Current.groups = {"0": group}
     return group
-
-
-def _carrier_over(
-    world: World, what: str, made: Callable[[], Comm], ranks: list[int], timeout: timedelta
-) -> Carrier:
-    """What carries the messages of some ranks, all of which make its communicators."""
-    from .lookout import watch
-    from .mpi_carrier import MPICarrier
-    from .progress import Progress
-
-    def duplicate() -> tuple[Comm, Comm]:
-        comm = made()
-        return comm, comm.Dup()
-
-    comm, direct = watch(world, duplicate, what, ranks, timeout)
-    if world.progress is None:
-        world.progress = Progress(world)
-    carrier: Carrier = MPICarrier(world.progress, comm, direct, ranks, timeout)
-    return carrier
 
 
 def alone(what: str, group: ProcessGroup | int | None = None) -> ProcessGroup | None:
@@ -268,8 +307,14 @@ def alone(what: str, group: ProcessGroup | int | None = None) -> ProcessGroup | 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """Forgets a group; the default one ends all.
 
-    Raises:
-        AssertionError: where there is none.
+    Parameters:
+        group: the group; None means the default one.
+    Raises: AssertionError: where there is no default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.destroy_process_group()
+        >>> dist.is_initialized()
+        False
     """
     if group is None and _Current.world is None:
         raise AssertionError("Process group cannot be None")
@@ -293,12 +338,32 @@ def is_member(group: ProcessGroup | int | None) -> bool:
 
 
 def get_rank(group: ProcessGroup | int | None = None) -> int:
-    """The rank of this process; -1 where it isn't in the group."""
+    """The rank of this process.
+
+    Parameters:
+        group: the group within which it is counted; None means that of all.
+    Returns: a number from 0; -1 where it isn't in the group.
+    Raises: ValueError: without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_rank()
+        0
+    """
     return int(choose(group).rank()) if is_member(group) else -1
 
 
 def get_world_size(group: ProcessGroup | int | None = None) -> int:
-    """The number of ranks; -1 where this process isn't in the group."""
+    """The number of ranks.
+
+    Parameters:
+        group: the group whose ranks are counted; None means that of all.
+    Returns: how many there are; -1 where this process isn't in the group.
+    Raises: ValueError: without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_world_size()
+        1
+    """
     return int(choose(group).size()) if is_member(group) else -1
 
 
@@ -308,8 +373,14 @@ RANKS.rank, RANKS.count = get_rank, get_world_size
 def get_backend(group: ProcessGroup | None = None) -> Backend:
     """The backend's name.
 
-    Raises:
-        ValueError: where this process isn't in the group.
+    Parameters:
+        group: the group that is asked; None means that of all.
+    Returns: a `Backend`, which is text.
+    Raises: ValueError: where this process isn't in the group, and without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_backend()
+        'gloo'
     """
     if not is_member(group):
         raise ValueError("Invalid process group specified")
@@ -317,18 +388,46 @@ def get_backend(group: ProcessGroup | None = None) -> Backend:
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
-    """The backend's name for each device."""
+    """The backend's name for each device.
+
+    Parameters:
+        group: the group that is asked; None means that of all.
+    Returns: pairs of a device and a name, as text.
+    Raises: ValueError: without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_backend_config()
+        'cpu:gloo,cuda:gloo'
+    """
     name = choose(group).name()
     return name if ":" in name else f"cpu:{name},cuda:{name}"
 
 
 def get_pg_count() -> int:
-    """How many groups there are."""
+    """How many groups there are that this process is in.
+
+    Returns: a number; 0 before `init_process_group`.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> alone = dist.new_group([0])
+        >>> dist.get_pg_count()
+        2
+    """
     return len(_Current.groups)
 
 
 def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
-    """The ranks of a group's processes."""
+    """The ranks of a group's processes among all.
+
+    Parameters:
+        group: the group that is asked; None means that of all.
+    Returns: the ranks, in the group's order.
+    Raises: ValueError: without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_process_group_ranks(dist.group.WORLD)
+        [0]
+    """
     return list(choose(group).ranks)
 
 
@@ -341,10 +440,17 @@ def _check_known(group: object) -> None:
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """The rank within a group of the process with this rank.
+    """The rank within a group of the process with this rank among all.
 
-    Raises:
-        ValueError: where it isn't in the group.
+    Parameters:
+        group: the group within which it is counted.
+        global_rank: the process's rank among all.
+    Returns: its place in the group.
+    Raises: ValueError: where it isn't in the group, and for what isn't a group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_group_rank(dist.new_group([0]), 0)
+        0
     """
     if group is _Current.world:
         return global_rank
@@ -355,10 +461,17 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """The rank of the process with this rank within a group.
+    """The rank among all of the process with this rank within a group.
 
-    Raises:
-        ValueError: where the group has no such rank.
+    Parameters:
+        group: the group within which it was counted.
+        group_rank: the process's place in the group.
+    Returns: its rank among all.
+    Raises: ValueError: where the group has no such rank, and for what isn't a group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.get_global_rank(dist.new_group([0]), 0)
+        0
     """
     if group is _Current.world:
         return group_rank
@@ -378,10 +491,31 @@ def new_group(
     device_id: object = None,
     sort_ranks: bool = True,
 ) -> Any:
-    """A group of some of the ranks, which all of them make; for others `NON_GROUP_MEMBER`.
+    """A group of some of the ranks, which all of them make.
 
+    All processes call it in the same order, also those that will not be in the group.
+
+    Parameters:
+        ranks: which ones; None means all.
+        timeout: how long the others, and later messages, may take, a `timedelta`; 30 minutes by
+            default.
+        backend: the name of what carries the messages; None means that of the default group.
+        pg_options, device_id: nothing here.
+        use_local_synchronization: whether the processes outside of the group needn't call it.
+        group_desc: what the group is for, in its `group_desc`.
+        sort_ranks: whether the group has its ranks in order; else as they are given.
+    Returns: the group; for ranks outside of it `GroupMember.NON_GROUP_MEMBER`.
     Raises:
-        ValueError: for more ranks than there are, ranks that there aren't, or one twice.
+        ValueError: for more ranks than there are, ranks that there aren't, or one twice, and
+            without a default group.
+        AssertionError: for an unknown backend.
+        RuntimeError: for a backend of other devices.
+        DistStoreError: where the others don't come within the timeout.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> some = dist.new_group([0], group_desc="readers")
+        >>> some.size(), some.group_desc
+        (1, 'readers')
     """
     world = default_group()
     size = world.size()
@@ -410,34 +544,14 @@ def new_group(
     if size == 1:
         carrier = cast("Carrier", LocalCarrier(limit))
     else:
-        carrier = _carrier_of_some(wanted, number, world.store, limit)
+        from .mpi_carrier import carrier_of_some
+
+        carrier = carrier_of_some(wanted, number, world.store, limit)
     described = "undefined" if group_desc is None else group_desc
     store = PrefixStore(f"group_{number}", world.store)
     group = ProcessGroup(carrier, name, wanted, store, number, described)
     _Current.groups[number] = group
     return group
-
-
-def _carrier_of_some(wanted: list[int], number: str, store: Store, limit: timedelta) -> Carrier:
-    """A communicator of some ranks, made when all of them are there.
-
-    Raises:
-        DistStoreError: where they don't come within the timeout; it names them.
-    """
-    from .world import find_launched_world
-
-    world = find_launched_world()
-    place = f"new_group/{number}"
-    store.set(f"{place}/{world.rank}", b"here")
-    try:
-        store.wait([f"{place}/{rank}" for rank in wanted], limit)
-    except RuntimeError as error:
-        away = [rank for rank in wanted if not store.check([f"{place}/{rank}"])]
-        raise DistStoreError(f"new_group({wanted}): ranks {away} haven't come: {error}") from None
-    some = world.mpi.Group.Incl(world.comm.Get_group(), wanted)
-    tag = int.from_bytes(number.encode()[-2:]) % 32000
-    made = lambda: world.comm.Create_group(some, tag)  # noqa: E731
-    return _carrier_over(world, "new_group", made, wanted, limit)
 
 
 DEFAULT_GROUP_TIMEOUT: Final = DEFAULT_TIMEOUT * 6

@@ -29,7 +29,18 @@ class RedOpType(enum.IntEnum):
 
 
 class ReduceOp:
-    """How the tensors of all ranks become one: always in the order of the ranks."""
+    """How the tensors of all ranks become one: always in the order of the ranks.
+
+    SUM, AVG, PRODUCT, MIN and MAX are of numbers; BAND, BOR and BXOR of the bits of whole numbers
+    and truth values; AVG takes floats and complex numbers alone. PREMUL_SUM is refused, as by gloo.
+
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> row = torch.tensor([1, 2])
+        >>> dist.all_reduce(row, op=dist.ReduceOp.MAX)
+        >>> row
+        tensor([1, 2])
+    """
 
     RedOpType = RedOpType
     SUM, AVG, PRODUCT, MIN, MAX = (RedOpType(i) for i in range(5))

@@ -114,8 +114,17 @@ _others: dict[str, Handler] = {}
 def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
     """Has addresses with another scheme met by a generator of (store, rank, world size).
 
-    Raises:
-        RuntimeError: for a scheme that has one.
+    Parameters:
+        scheme: what stands before "://" in the addresses.
+        handler: a function of an address and `timeout`, which yields where this process stands.
+    Raises: RuntimeError: for a scheme that has one.
+    Example:
+        >>> def alone(url, timeout):
+        ...     yield dist.HashStore(), 0, 1
+        >>> dist.register_rendezvous_handler("alone", alone)
+        >>> store, rank, size = next(dist.rendezvous("alone://"))
+        >>> rank, size
+        (0, 1)
     """
     if scheme in _SCHEMES or scheme in _others:
         raise RuntimeError(f"Rendezvous handler for {scheme}:// already registered")
@@ -145,6 +154,23 @@ def meet(url: str, rank: int, world_size: int, timeout: timedelta) -> Place:
 def rendezvous(
     url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = DEFAULT_TIMEOUT
 ) -> Iterator[tuple[Store, int, int]]:
-    """Yields the store, the rank and the number of ranks that an address leads to."""
+    """Yields the store, the rank and the number of ranks that an address leads to.
+
+    Parameters:
+        url: an address: "env://", "tcp://host:port?rank=0&world_size=2", "file:///path", or one of
+            a scheme that has been registered.
+        rank: the number of this process; -1 means that the address tells it.
+        world_size: how many processes there are; -1 means that the address tells it.
+        timeout: how long the store may take, a `timedelta`; 5 minutes by default.
+    Returns: an iterator of one triple.
+    Raises:
+        RuntimeError: for a scheme that nobody handles, and an address that isn't text.
+        ValueError: where something isn't told.
+        DistNetworkError: where no store answers within the timeout.
+    Example:
+        >>> store, rank, size = next(dist.rendezvous("tcp://localhost:29500", rank=0, world_size=1))
+        >>> rank, size
+        (0, 1)
+    """
     store, rank, world_size, _ = meet(url, rank, world_size, timeout)
     yield store, rank, world_size

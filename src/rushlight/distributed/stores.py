@@ -50,7 +50,20 @@ def as_keys(keys: Sequence[str]) -> list[str]:
 
 
 class Store:
-    """Keys with bytes for values; `get` and `wait` wait until a key is there."""
+    """Keys with bytes for values; `get` and `wait` wait until a key is there.
+
+    The stores that there are: `HashStore` within a process, `FileStore` and `TCPStore` between
+    processes, and `PrefixStore` within another one. A class of a program's own has the same
+    methods.
+
+    Example:
+        >>> store: dist.Store = dist.HashStore()
+        >>> store.set("best", "0.9")
+        >>> store.get("best")
+        b'0.9'
+        >>> store.add("seen", 3), store.add("seen", 2)
+        (3, 5)
+    """
 
     def __init__(self) -> None:
         self._timeout = DEFAULT_TIMEOUT
@@ -149,7 +162,16 @@ class Store:
 
 
 class HashStore(Store):
-    """A store in this process, which its threads share."""
+    """A store in this process, which its threads share.
+
+    Example:
+        >>> store = dist.HashStore()
+        >>> store.set("best", "0.9")
+        >>> store.get("best"), store.check(["best", "last"])
+        (b'0.9', False)
+        >>> store.delete_key("best"), store.num_keys()
+        (True, 0)
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -256,7 +278,19 @@ class HashStore(Store):
 
 
 class PrefixStore(Store):
-    """A store within another one, whose keys all start with a prefix."""
+    """A store within another one, whose keys all start with a prefix.
+
+    Parameters:
+        prefix: what the keys start with, without the stroke that follows it.
+        store: the other store.
+    Raises: TypeError: for other parameters. AttributeError on the first use of what is no store.
+    Example:
+        >>> whole = dist.HashStore()
+        >>> part = dist.PrefixStore("trial", whole)
+        >>> part.set("best", "0.9")
+        >>> whole.list_keys(), part.list_keys()
+        (['trial/best'], ['best'])
+    """
 
     def __init__(self, prefix: str, store: Store) -> None:
         super().__init__()

@@ -22,10 +22,23 @@ def new_subgroups(
     pg_options: object = None,
     group_desc: str | None = None,
 ) -> tuple[ProcessGroup | int, list[ProcessGroup | int]]:
-    """Groups of so many neighbouring ranks each: this process's, and all of them.
+    """Groups of so many neighbouring ranks each.
 
-    Raises:
-        ValueError: where they don't come out even.
+    Parameters:
+        group_size: how many ranks each has; None means that there is one group of all.
+        group: the group that is divided; None means that of all.
+        timeout: how long the others, and later messages, may take, a `timedelta`; 30 minutes by
+            default.
+        backend: the name of what carries the messages; None means that of the default group.
+        pg_options: nothing here.
+        group_desc: what the groups are for.
+    Returns: this process's group, and the list of all of them.
+    Raises: ValueError: where they don't come out even, and without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> mine, every = dist.new_subgroups(1)
+        >>> mine.size(), len(every)
+        (1, 1)
     """
     ranks = get_process_group_ranks(group)
     size = len(ranks) if group_size is None else group_size
@@ -48,10 +61,24 @@ def new_subgroups_by_enumeration(
     pg_options: object = None,
     group_desc: str | None = None,
 ) -> tuple[ProcessGroup | int, list[ProcessGroup | int]]:
-    """Groups of the ranks in each list: this process's, and all of them.
+    """Groups of the ranks in each list.
 
-    Raises:
-        ValueError: without lists, and for a rank in two of them.
+    Parameters:
+        ranks_per_subgroup_list: the ranks of each group; no rank is in two.
+        timeout: how long the others, and later messages, may take, a `timedelta`; 30 minutes by
+            default.
+        backend: the name of what carries the messages; None means that of the default group.
+        pg_options: nothing here.
+        group_desc: what the groups are for.
+    Returns: this process's group (`GroupMember.NON_GROUP_MEMBER` where no list has it), and the
+        list of all of them.
+    Raises: ValueError: without lists, for a rank in two of them, for ranks that there aren't, and
+        without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> mine, every = dist.new_subgroups_by_enumeration([[0]])
+        >>> mine.size(), len(every)
+        (1, 1)
     """
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
@@ -80,10 +107,22 @@ def split_group(
     pg_options: object = None,
     group_desc: str | None = None,
 ) -> ProcessGroup | None:
-    """The group of the list that has this process's rank in the parent; None where none has.
+    """The group of the list that has this process's rank in the parent.
 
-    Raises:
-        ValueError: without lists, and for lists that have ranks the parent hasn't.
+    Parameters:
+        parent_pg: the group that is split; None means that of all.
+        split_ranks: the ranks of each part, counted within the parent.
+        timeout: how long the others, and later messages, may take, a `timedelta`; 30 minutes by
+            default.
+        pg_options: nothing here.
+        group_desc: what the groups are for.
+    Returns: the group; None where no list has the rank.
+    Raises: ValueError: without lists, for lists that have ranks the parent hasn't, and without a
+        default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> dist.split_group(split_ranks=[[0]]).size()
+        1
     """
     if not split_ranks:
         raise ValueError("split_ranks cannot be None or empty")

@@ -289,9 +289,27 @@ def _milliseconds(timeout: timedelta) -> int:
 class TCPStore(Store):
     """A store that the master process serves, and to which all others connect.
 
+    Parameters:
+        host_name: the host on which it is served.
+        port: the port; with 0 the master takes a free one, which is in its `port`.
+        world_size: how many processes use it; None means that none are waited for.
+        is_master: whether this process serves it.
+        timeout: how long connecting, `get` and `wait` may take, a `timedelta`; 5 minutes by
+            default.
+        wait_for_workers: whether the master waits until `world_size` processes have connected.
+        multi_tenant: whether masters of one process that name the same port serve one store.
+        master_listen_fd: the number of an open socket on which the master listens.
+        use_libuv: what `libuvBackend` says; there is one server.
     Raises:
         DistNetworkError: where the port is taken, and where no server answers within the timeout.
-        DistStoreError: where others don't connect to the master within the timeout.
+        DistStoreError: where others don't connect to the master within the timeout, and from `get`
+            and `wait`, where a key isn't set within it.
+    Example:
+        >>> store = dist.TCPStore("127.0.0.1", 0, 1, is_master=True)
+        >>> other = dist.TCPStore("127.0.0.1", store.port)
+        >>> store.set("best", "0.9")
+        >>> other.get("best")
+        b'0.9'
     """
 
     def __init__(

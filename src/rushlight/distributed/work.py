@@ -16,7 +16,20 @@ __all__ = ["Work"]
 
 
 class Work:
-    """A message that has arrived; those that are still under way override how it is waited for."""
+    """A message that has arrived; those that are still under way override how it is waited for.
+
+    Parameters:
+        tensors: what the message's result is in.
+        source: the rank that a received message came from; -1 for others.
+    Raises: TypeError: for tensors that can't be listed.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> work = dist.all_reduce(torch.ones(2), async_op=True)
+        >>> work.wait(), work.is_completed()
+        (True, True)
+        >>> work.result()
+        [tensor([1., 1.])]
+    """
 
     def __init__(self, tensors: Sequence[Tensor] = (), source: int = -1) -> None:
         self.tensors: list[Tensor] = list(tensors)
