@@ -85,11 +85,14 @@ def bits_of_one(torch, dist, rank, size):
 @program
 def operations_a_dtype_lacks(torch, dist, rank, size):
     ops, x = dist.ReduceOp, torch.ones(2)
+    # A refused operation may still stand among those in progress when its error is raised, and a
+    # barrier of gloo raises the errors of all that were begun before it: they have their own group.
+    apart = dist.new_group(list(range(size)))
     return [
-        failing(lambda: dist.all_reduce(x, op=ops.BAND)),
-        failing(lambda: dist.all_reduce(x, op=ops.BXOR)),
-        failing(lambda: dist.all_reduce(x + 1j, op=ops.MAX)),
-        failing(lambda: dist.all_reduce(x + 1j, op=ops.PRODUCT)),
+        failing(lambda: dist.all_reduce(x, op=ops.BAND, group=apart)),
+        failing(lambda: dist.all_reduce(x, op=ops.BXOR, group=apart)),
+        failing(lambda: dist.all_reduce(x + 1j, op=ops.MAX, group=apart)),
+        failing(lambda: dist.all_reduce(x + 1j, op=ops.PRODUCT, group=apart)),
         failing(lambda: dist.all_reduce([x])),
         failing(lambda: dist.broadcast(3, 0)),
     ]
