@@ -134,3 +134,56 @@ def test_a_wrapper_is_made_from_positional_arguments() -> None:
         Held, (2, 3), (1, 2), None, None, rushlight.float64, rushlight.strided, "cpu", False, True
     )
     assert made.stride() == (1, 2) and made.dtype is rushlight.float64 and made.requires_grad
+
+
+def test_what_a_formula_makes_like_a_wrapper_is_a_wrapper() -> None:
+    x = Held(rushlight.tensor([1.5, -2.5])).requires_grad_()
+    rushlight.floor(x).sum().backward()
+    assert type(x.grad) is Held and x.grad.held.tolist() == [0.0, 0.0]
+    assert Held.seen[-1] == "aten.zeros_like.default"
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gradient_of_a_loss_of_classes_asks_the_class(reduction: str, weighted: bool) -> None:
+    rushlight.manual_seed(0)
+    logits = rushlight.randn(4, 3)
+    target = rushlight.tensor([2, 0, 1, -100])
+    weight = rushlight.tensor([1.0, 2.0, 3.0]) if weighted else None
+    x, y = logits.clone().requires_grad_(), Held(logits).requires_grad_()
+    for of in (x, y):
+        log_p = rushlight.log_softmax(of, 1)
+        loss = rushlight.nn.functional.nll_loss(log_p, target, weight, reduction=reduction)
+        loss.sum().backward()
+    rushlight.testing.assert_close(y.grad.held, x.grad)
+
+
+def test_a_function_makes_wrappers_in_its_backward_when_none_lives_any_more() -> None:
+    class Open(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.held.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return Held(g * 2)
+
+    class Close(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return Held(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(type(g))
+            return g.held
+
+    seen: list = []
+    x = rushlight.ones(2, requires_grad=True)
+    out = Open.apply(Close.apply(x))
+    gc.collect()
+    out.sum().backward()
+    assert seen == [Held] and x.grad.tolist() == [2.0, 2.0]
+    del out
+    gc.collect()
+    assert not _meta.LIVE

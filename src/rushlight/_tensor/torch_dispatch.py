@@ -322,6 +322,16 @@ class _Classes(Interposer):
             return ask_class_of_first(function, name, args, kwargs)
         return NOT_HANDLED
 
+    def call_kind(
+        self, kind: str, name: str, function: object, args: Any, kwargs: object
+    ) -> object:
+        """What a formula makes like an instance: there no public function asks the class."""
+        if kind == "like" and type(args[0])._dispatches:
+            if name == "full_like" and args[1] in (0, 1):
+                name, args = ("ones_like" if args[1] else "zeros_like"), args[:1]
+            return ask_class_of_first(None, f"{name}.default", args, kwargs)
+        return NOT_HANDLED
+
     def look(self, name: str, args: Positional) -> object:
         """What the class says of an instance."""
         return answer(name, args)

@@ -26,6 +26,7 @@ from .._core.hooks import GRAD_DTYPE, enter, unwrap_gradient, wrap_gradient
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode, Vertex
 from .._core.op import FREED
+from .._core.run import LIVE
 from .._core.saved import Packed, _pack, _unpack_packed, operation_name, output_tensor
 from .._core.storage import TensorBase, Version, new_tensor, version_cell, version_of
 from .._table.rows.node_classes import SavedTensor
@@ -192,11 +193,26 @@ class _Output:
         self.version = version
 
 
+class Awaited:
+    """A place among the living instances for those that a backward will make of its own.
+
+    A function that was given an instance of a class with a `__torch_dispatch__` makes such
+    gradients, by which time no other instance may live.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self) -> None:
+        key = id(self)
+        LIVE[key] = weakref.ref(self, lambda _: LIVE.pop(key, None))
+
+
 class FunctionNode(CoreNode):
     """The node of one call of a `Function`."""
 
     __slots__ = (
         "attributes",
+        "awaited",
         "dirty_tensors",
         "face",
         "forward_kept",
@@ -215,6 +231,7 @@ class FunctionNode(CoreNode):
 
     function: Any
     attributes: dict[str, Any]
+    awaited: Awaited | None
     face: Any  # a weak reference to the context
     needs: tuple[bool, ...]
     places: tuple[int, ...]  # for each edge, the position of its argument

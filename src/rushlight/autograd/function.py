@@ -28,7 +28,7 @@ from .._core.storage import (
     version_of,
 )
 from .._core.views import follows, refuse_view, view_target
-from .context import BackwardCFunction, FunctionCtx, FunctionNode, refuse_others
+from .context import Awaited, BackwardCFunction, FunctionCtx, FunctionNode, refuse_others
 from .custom_tangents import carry_tangents
 from .delayed_error import DelayedError
 from .duals import level_is_open
@@ -283,8 +283,11 @@ def _open(cls: type[Any], args: tuple[object, ...], mode: Mode) -> tuple[Functio
     places: list[int] = []
     shapes: list[Any] = []
     needs: list[bool] = []
+    awaited = None
     for i, a in enumerate(args):
         if isinstance(a, TensorBase):
+            if not a._plain and type(a)._dispatches:  # type: ignore[attr-defined]
+                awaited = Awaited()
             targets.append(view_target(a))
             nrs.append(a._nr)
             places.append(i)
@@ -299,6 +302,7 @@ def _open(cls: type[Any], args: tuple[object, ...], mode: Mode) -> tuple[Functio
         node.nrs = tuple(nrs)
     node.function = cls
     node.attributes = {}
+    node.awaited = awaited
     node.face = None
     node.needs = tuple(needs)
     node.places = tuple(places)

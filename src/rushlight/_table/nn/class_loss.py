@@ -44,12 +44,15 @@ def _by_row(
 ) -> Tensor:
     """A gradient by the formula of each row's, with zeros for rows that are ignored."""
     dim = 1 if x.dim() > 1 else 0
-    raws = target._raw, x._raw, None if weight is None else weight._raw
-    weights = raw.nll_weights(*raws, ignore_index)
+    counted = target != ignore_index
+    index = (target * counted).long()
+    each = counted.to(x.dtype)
+    if weight is not None:
+        each = each * weight.gather(0, index.reshape(-1)).reshape(index.shape).to(x.dtype)
     if reduction == R.MEAN:
-        weights = weights / (weights.sum() or 1)
-    each = g * new_tensor(T.as_array(weights.astype(x._raw.dtype)))
-    index = (target * (target != ignore_index)).long()
+        total = each.sum()
+        each = each / (total + (total == 0))
+    each = g * each
     if not dim:
         each, index = each.reshape(()), index.reshape(())
     return formula(each.unsqueeze(dim), x, index, dim)
