@@ -393,12 +393,14 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
     Parameters:
         group: the group that is asked; None means that of all.
     Returns: pairs of a device and a name, as text.
-    Raises: ValueError: without a default group.
+    Raises: ValueError: without a default group, and where this process isn't in the group.
     Example:
         >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
         >>> dist.get_backend_config()
         'cpu:gloo,cuda:gloo'
     """
+    if not is_member(group):
+        raise ValueError("Invalid process group specified")
     name = choose(group).name()
     return name if ":" in name else f"cpu:{name},cuda:{name}"
 
@@ -422,13 +424,18 @@ def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
     Parameters:
         group: the group that is asked; None means that of all.
     Returns: the ranks, in the group's order.
-    Raises: ValueError: without a default group.
+    Raises:
+        ValueError: without a default group.
+        KeyError: for what isn't a group, such as `GroupMember.NON_GROUP_MEMBER`.
     Example:
         >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
         >>> dist.get_process_group_ranks(dist.group.WORLD)
         [0]
     """
-    return list(choose(group).ranks)
+    found = choose(group)
+    if not isinstance(found, ProcessGroup):
+        raise KeyError(found)
+    return list(found.ranks)
 
 
 def _check_known(group: object) -> None:

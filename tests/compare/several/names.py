@@ -6,7 +6,7 @@ from pathlib import Path
 #: By how many ranks the programs of a file are run: an uneven number cuts into pieces of several
 #: lengths.
 SIZES = {"programs": (2, 3), "compiled_steps": (2, 3), "dtensors": (2, 3, 4), "fsdp": (2, 3, 4),
-         "sharding": (2, 3, 4)}  # fmt: skip
+         "made_in_place": (2, 3, 4), "sharding": (2, 3, 4)}  # fmt: skip
 OTHERS = (2, 4)
 
 CASES = [

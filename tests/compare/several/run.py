@@ -17,6 +17,7 @@ import checkpoints  # noqa: F401
 import compiled_steps  # noqa: F401
 import dtensors  # noqa: F401  (these modules put their programs on the list)
 import fsdp  # noqa: F401
+import made_in_place  # noqa: F401
 import sharding  # noqa: F401  (these modules put their programs on the list)
 import training  # noqa: F401
 from programs import PROGRAMS

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ...device_mesh import DeviceMesh
 
 __all__ = [
-    "ColwiseParallel", "ParallelStyle", "PrepareModuleInput", "PrepareModuleOutput",
-    "RowwiseParallel", "SequenceParallel",
+    "ColwiseParallel", "ParallelStyle", "PrepareModuleInput", "PrepareModuleInputOutput",
+    "PrepareModuleOutput", "RowwiseParallel", "SequenceParallel",
 ]  # fmt: skip
 
 Layouts = tuple[Placement | None, ...]
@@ -217,3 +217,68 @@ class PrepareModuleOutput(ParallelStyle):
 
         module.register_forward_hook(finish)
         return module
+
+
+class PrepareModuleInputOutput(ParallelStyle):
+    """Lays a module's inputs out before it runs, and its outputs afterwards.
+
+    Parameters:
+        input_layouts: how the positional inputs lie, for each one; None for one that is left alone.
+        desired_input_layouts: how the module is to find each of them.
+        input_kwarg_layouts: how inputs that are given by name lie.
+        desired_input_kwarg_layouts: how the module is to find those.
+        use_local_input: whether the module is given each rank's piece, a plain tensor.
+        output_layouts: how the outputs lie, for each one.
+        desired_output_layouts: how the caller is to find each of them.
+        use_local_output: whether the caller is given each rank's piece.
+    Raises:
+        AssertionError: for as many layouts as there aren't wanted ones.
+    Example:
+        >>> import rushlight.distributed as dist
+        >>> from rushlight.distributed.tensor import Replicate, Shard
+        >>> from rushlight.distributed.tensor.parallel import (
+        ...     PrepareModuleInputOutput, parallelize_module)
+        >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> style = PrepareModuleInputOutput(
+        ...     input_layouts=Shard(0), desired_input_layouts=Replicate(), use_local_input=True,
+        ...     output_layouts=Replicate(), desired_output_layouts=Shard(0))
+        >>> parallelize_module(nn.ReLU(), mesh, style)(torch.tensor([[-1.0], [2.0]]))
+        tensor([[0.],
+                [2.]])
+        >>> dist.destroy_process_group()
+    """
+
+    def __init__(
+        self, *, input_layouts: Given = None, desired_input_layouts: Given = None,
+        input_kwarg_layouts: dict[str, Placement] | None = None,
+        desired_input_kwarg_layouts: dict[str, Placement] | None = None,
+        use_local_input: bool = False, output_layouts: Given, desired_output_layouts: Given,
+        use_local_output: bool = True,
+    ) -> None:  # fmt: skip
+        self.prepare_module_input = PrepareModuleInput(
+            input_layouts=input_layouts, desired_input_layouts=desired_input_layouts,
+            input_kwarg_layouts=input_kwarg_layouts,
+            desired_input_kwarg_layouts=desired_input_kwarg_layouts,
+            use_local_output=use_local_input,
+        )  # fmt: skip
+        self.prepare_module_output = PrepareModuleOutput(
+            output_layouts=output_layouts, desired_output_layouts=desired_output_layouts,
+            use_local_output=use_local_output,
+        )  # fmt: skip
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        self.prepare_module_input._apply(module, device_mesh)
+        return self.prepare_module_output._apply(module, device_mesh)
+
+    def __repr__(self) -> str:
+        before, after = self.prepare_module_input, self.prepare_module_output
+        return (
+            f"{type(self).__name__}(input_layouts={before.input_layouts}, "
+            f"desired_input_layouts={before.desired_input_layouts}, "
+            f"input_kwarg_layouts={before.kwargs}, "
+            f"desired_input_kwarg_layouts={before.desired_kwargs}, "
+            f"use_local_input={before.use_local_output}, output_layouts={after.output_layouts}, "
+            f"desired_output_layouts={after.desired_output_layouts}, "
+            f"use_local_output={after.use_local_output})"
+        )
