@@ -60,7 +60,7 @@ def test_a_new_iterator_ends_the_one_before() -> None:
     pipe = wrap(0, 1, 2)
     first = iter(pipe)
     next(first)
-    iter(pipe)
+    next(iter(pipe))
     with pytest.raises(RuntimeError, match="This iterator has been invalidated because another"):
         next(first)
 

@@ -55,6 +55,7 @@ BACK = {
 #: Packages with parts that import each other, and why.
 ROUND = {
     "rushlight._array": "families ask one another: reductions and formulas, layers and shapes",
+    "rushlight.utils.data": "winding a pipe forward seeds its graph, and graphs are of pipes",
 }
 
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator
 from typing import ClassVar, Generic, TypeVar
 
 from ..dataset import Dataset, IterableDataset
+from ._hook_iterator import _SnapshotState, begin_unless_restored, watch
 from .annotations import Item
 
 __all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe"]
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
-
-_FEEDBACK = (
-    "\nThis may be caused by multiple references to the same IterDataPipe. We recommend using "
-    "`.fork()` if that is necessary.\nFor feedback regarding this single iterator per IterDataPipe "
-    "constraint, feel free to comment on this issue: https://github.com/pytorch/data/issues/45."
-)
 
 
 class _Steps:
@@ -125,12 +119,17 @@ class IterDataPipe(_Steps, IterableDataset[_T_co]):
 
     functions = {}
     _valid_iterator_id = 0
+    _number_of_samples_yielded = 0
+    _snapshot_state = _SnapshotState.NotStarted
+    _fast_forward_iterator: Iterator[Item] | None = None
 
     def __init_subclass__(cls, **kwargs: Item) -> None:
         super().__init_subclass__(**kwargs)
-        own = cls.__dict__.get("__iter__")
-        if own is not None and not cls.__dict__.get("_is_child_datapipe"):
-            cls.__iter__ = _watch(own)  # type: ignore[method-assign]
+        own = cls.__dict__
+        if "__iter__" in own and not own.get("_is_child_datapipe"):
+            cls.__iter__ = watch(own["__iter__"])  # type: ignore[method-assign]
+        if "reset" in own:
+            cls.reset = begin_unless_restored(own["reset"])  # type: ignore[method-assign]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.functions]
@@ -139,75 +138,9 @@ class IterDataPipe(_Steps, IterableDataset[_T_co]):
         made: Item = self
         return made  # what gives items says otherwise
 
+    @begin_unless_restored
     def reset(self) -> None:
-        """Begins again: called before each iterator is made."""
-
-
-# ---- one iterator at a time ----------------------------------------------------------------------
-class _Watched:
-    """An iterator of a pipe, which ends when the pipe makes another."""
-
-    def __init__(self, items: Iterator[Item], pipe: Item) -> None:
-        self._items = items
-        self._pipe = pipe
-        self._number = pipe._valid_iterator_id
-
-    def __iter__(self) -> _Watched:
-        return self
-
-    def __next__(self) -> Item:
-        if self._number != self._pipe._valid_iterator_id:
-            raise RuntimeError(
-                "This iterator has been invalidated because another iterator has been created from "
-                f"the same IterDataPipe: {_with_arguments(self._pipe)}{_FEEDBACK}"
-            )
-        try:
-            return next(self._items)
-        except StopIteration:
-            raise
-        except Exception as error:
-            _tell_where(error, self._pipe)
-            raise
-
-    def __getattr__(self, name: str) -> Item:
-        return getattr(self._items, name)
-
-
-def _watch(own: Callable[[Item], Iterator[Item]]) -> Callable[[Item], Item]:
-    @functools.wraps(own)
-    def iterate(self: Item) -> Item:
-        self._valid_iterator_id += 1
-        self.reset()
-        return _Watched(iter(own(self)) if own(self) is not self else self, self)
-
-    if inspect.isgeneratorfunction(own):
-
-        @functools.wraps(own)
-        def generate(self: Item) -> Item:
-            self._valid_iterator_id += 1
-            self.reset()
-            return _Watched(own(self), self)
-
-        return generate
-    return iterate
-
-
-def _tell_where(error: Exception, pipe: object) -> None:
-    args, where = error.args, "thrown by __iter__ of"
-    if args and isinstance(args[0], str) and (where in args[0] or _FEEDBACK[-60:] in args[0]):
-        return
-    note = f"\nThis exception is {where} {_with_arguments(pipe)}"
-    if args and isinstance(args[0], str):
-        error.args = (args[0] + note, *args[1:])
-    else:
-        error.args = (note,)
-
-
-def _with_arguments(pipe: object) -> str:
-    names = sorted(inspect.signature(type(pipe).__init__).parameters)
-    own = vars(pipe)
-    given = [f"{n}={getattr(own[n], '__name__', own[n])}" for n in names if n in own]
-    return f"{type(pipe).__name__}({', '.join(given)})"
+        """Begins again: called before each iterator is made, but for one that goes on."""
 
 
 # ---- what pipes carry ----------------------------------------------------------------------------

@@ -10,11 +10,12 @@ from io import IOBase
 from typing import ClassVar
 
 from ..annotations import Item
-from ..columns import validate_input_col
+from ..columns import check_function as _check_unpickable_fn, validate_input_col
 
 __all__ = [
-    "StreamWrapper", "get_file_binaries_from_pathnames", "get_file_pathnames_from_root",
-    "match_masks", "validate_input_col", "validate_pathname_binary_tuple",
+    "StreamWrapper", "_check_unpickable_fn", "get_file_binaries_from_pathnames",
+    "get_file_pathnames_from_root", "match_masks", "validate_input_col",
+    "validate_pathname_binary_tuple",
 ]  # fmt: skip
 
 
