@@ -128,3 +128,27 @@ def test_a_program_that_fills_in_the_launchers_options_may_say_the_port_as_a_tex
     args = run.parse_args(["--nproc-per-node", "2", "train.py"])
     args.master_port = "29501"
     assert run.plan_of(args).port == 29501
+
+
+def test_a_module_in_data_parallel_is_joinable() -> None:
+    kinds = DistributedDataParallel, dist.optim.ZeroRedundancyOptimizer
+    assert all(issubclass(kind, dist.algorithms.Joinable) for kind in kinds)
+
+
+def test_a_policy_of_a_programs_own_chooses_parts_and_their_options(group: None) -> None:
+    fsdp = dist.fsdp
+
+    def choose(module: nn.Module) -> bool | dict[str, object]:
+        if isinstance(module, nn.ReLU):
+            return False
+        return {"use_orig_params": True} if module.weight.shape[0] == 1 else True
+
+    model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+    made = fsdp.FullyShardedDataParallel(model, auto_wrap_policy=fsdp.wrap.CustomPolicy(choose))
+    first, second, third = made.module
+    assert isinstance(first, fsdp.FullyShardedDataParallel) and isinstance(second, nn.ReLU)
+    assert isinstance(third, fsdp.FullyShardedDataParallel)
+    assert [len(list(part.parameters())) for part in (first, third)] == [1, 2]
+    wrong = fsdp.wrap.CustomPolicy(lambda module: 3)  # type: ignore[arg-type,return-value]
+    with pytest.raises(ValueError, match="False/True or a kwarg dict, but it returned 3"):
+        fsdp.FullyShardedDataParallel(nn.Sequential(nn.ReLU()), auto_wrap_policy=wrong)

@@ -27,7 +27,15 @@ _UNEVEN = 1000  # iterations that a rank may be behind before it is said
 
 
 class JoinHook:
-    """What a rank does that has run out of batches."""
+    """What a rank does that has run out of batches.
+
+    Example:
+        >>> class Answers(torch.distributed.algorithms.JoinHook):
+        ...     def post_hook(self, is_last_joiner):
+        ...         print("all are done")
+        >>> Answers().post_hook(True)
+        all are done
+    """
 
     def main_hook(self) -> None:
         """Called for each iteration of other ranks: answers its messages."""
@@ -47,7 +55,20 @@ class _JoinConfig(NamedTuple):
 
 
 class Joinable(ABC):
-    """What can take part in `Join`."""
+    """What can take part in `Join`: it has `join_hook`, `join_device` and `join_process_group`.
+
+    Example:
+        >>> Joinable = torch.distributed.algorithms.Joinable
+        >>> issubclass(dist.optim.ZeroRedundancyOptimizer, Joinable)
+        True
+    """
+
+    @classmethod
+    def __subclasshook__(cls, kind: type) -> bool:
+        # DistributedDataParallel loads this file only when a `join` begins.
+        needed = ("join_hook", "join_device", "join_process_group")
+        found = cls is Joinable and all(hasattr(kind, name) for name in needed)
+        return found or NotImplemented
 
     @abstractmethod
     def __init__(self) -> None:
@@ -72,8 +93,23 @@ class Joinable(ABC):
 class Join:
     """A context in which ranks may run out of batches at different times.
 
+    Parameters:
+        joinables: what answers the messages of other ranks: modules in DistributedDataParallel,
+            ZeroRedundancyOptimizer, or others of class `Joinable`.
+        enable: whether anything is done; False where all ranks have as many batches.
+        throw_on_early_termination: whether all ranks raise where the first has run out.
+        **kwargs: what their `join_hook` is given, as `divide_by_initial_world_size`.
     Raises:
         ValueError: for nothing to take part, and for several groups.
+        AttributeError: for what isn't `Joinable`.
+        RuntimeError: at the end of the context, with `throw_on_early_termination`, where others go
+            on.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1))
+        >>> with torch.distributed.algorithms.Join([model]):
+        ...     for batch in torch.ones(3, 4, 2):  # as many as this rank has
+        ...         model(batch).sum().backward()
     """
 
     NOT_JOINING: Final = _JoinConfig()

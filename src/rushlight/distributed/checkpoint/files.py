@@ -21,14 +21,40 @@ __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
 
 
 class FileSystemWriter:
-    """Where a checkpoint is written: a folder."""
+    """Where a checkpoint is written: a folder.
+
+    Parameters:
+        path: the folder, which `save` makes where it must be.
+        *args: others of PyTorch's, which change nothing here; so do those by name.
+    Raises: TypeError: for what is no path.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> place = torch.distributed.checkpoint.FileSystemWriter(folder.name)
+        >>> dist.checkpoint.save({"step": 3}, storage_writer=place)
+    """
 
     def __init__(self, path: str | os.PathLike[str], *args: object, **kwargs: object) -> None:
         self.path = Path(path)
 
 
 class FileSystemReader(FileSystemWriter):
-    """Where a checkpoint is read: a folder."""
+    """Where a checkpoint is read: a folder.
+
+    Parameters:
+        path: the folder that `save` wrote.
+        *args: others of PyTorch's, which change nothing here; so do those by name.
+    Raises: TypeError: for what is no path.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> dist.checkpoint.save({"step": 3}, checkpoint_id=folder.name)
+        >>> state = {"step": 0}
+        >>> place = torch.distributed.checkpoint.FileSystemReader(folder.name)
+        >>> dist.checkpoint.load(state, storage_reader=place)
+        >>> state
+        {'step': 3}
+    """
 
 
 def _folder(checkpoint_id: Any, storage: Any) -> Path:
@@ -71,8 +97,26 @@ def save(
     One process writes one file that `torch.load` reads. Of several each writes a file of what it
     has, and rank 0 an index of them. Neither are PyTorch's own files.
 
+    Parameters:
+        state_dict: tensors, values, dictionaries of them, and what has a `state_dict` of its own.
+        checkpoint_id: the folder.
+        storage_writer: a `FileSystemWriter`, whose folder is taken where `checkpoint_id` is None.
+        planner, use_collectives: nothing here.
+        process_group: the ranks that write together; None means all.
+        no_dist: whether this process writes alone, whatever groups there are.
     Raises:
-        CheckpointException: on every rank, where one has failed: the former checkpoint is kept.
+        RuntimeError: where no folder is named.
+        OSError: where it can't be written.
+        CheckpointException: on every rank, where one of several has failed: the former checkpoint
+            is kept.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> dist.checkpoint.save({"w": torch.ones(2), "step": 3}, checkpoint_id=folder.name)
+        >>> state = {"w": torch.zeros(2), "step": 0}
+        >>> dist.checkpoint.load(state, checkpoint_id=folder.name)
+        >>> state
+        {'w': tensor([1., 1.]), 'step': 3}
     """
     _alone("save")
     folder = _folder(checkpoint_id, storage_writer)
@@ -94,8 +138,25 @@ def load(
 ) -> None:
     """Reads what `save` wrote into the tensors of a dictionary, in place.
 
+    Parameters:
+        state_dict: what is wanted: tensors are written over, what has a `load_state_dict` is given
+            its part, other values are replaced.
+        checkpoint_id: the folder.
+        storage_reader: a `FileSystemReader`, whose folder is taken where `checkpoint_id` is None.
+        planner, process_group, no_dist: nothing here: each rank reads what it wants.
     Raises:
-        RuntimeError: for a key that was not saved, another shape, and for PyTorch's own folders.
+        RuntimeError: where no folder is named, for a key that was not saved, another shape, and for
+            PyTorch's own folders.
+        OSError: where there is no checkpoint.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> model = nn.Linear(2, 1)
+        >>> dist.checkpoint.save({"model": model.state_dict()}, checkpoint_id=folder.name)
+        >>> other = nn.Linear(2, 1)
+        >>> dist.checkpoint.load({"model": other.state_dict()}, checkpoint_id=folder.name)
+        >>> torch.equal(model.weight, other.weight)
+        True
     """
     _alone("load")
     folder = _folder(checkpoint_id, storage_reader)

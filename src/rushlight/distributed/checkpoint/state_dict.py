@@ -26,8 +26,24 @@ _WRAPPERS = ("module.", "_orig_mod.", "_checkpoint_wrapped_module.", "_fsdp_wrap
 class StateDictOptions:
     """How dictionaries are put together.
 
-    `full_state_dict` gathers what is cut over ranks, with `cpu_offload` for rank 0 alone; what is
-    loaded is cut again. `broadcast_from_rank0` loads rank 0's dictionary on all ranks.
+    Parameters:
+        full_state_dict: whether what is cut over ranks is gathered; what is loaded is cut again.
+        cpu_offload: whether tensors go to the memory of the CPU; with `full_state_dict`, whether
+            rank 0 alone is given them, and the others an empty dictionary.
+        ignore_frozen_params: whether parameters that need no gradient are left out.
+        keep_submodule_prefixes, dsd_fqn_modifiers: nothing here.
+        strict: whether loading refuses names that are missing or unexpected.
+        broadcast_from_rank0: whether rank 0's dictionary is loaded on all ranks.
+        flatten_optimizer_state_dict: whether an optimizer's dictionary has one level, with names as
+            "state.weight.exp_avg".
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> model = nn.Linear(2, 1)
+        >>> frozen = model.bias.requires_grad_(False)
+        >>> options = states.StateDictOptions(ignore_frozen_params=True)
+        >>> list(states.get_model_state_dict(model, options=options))
+        ['weight']
     """
 
     full_state_dict: bool = False
@@ -80,7 +96,16 @@ def get_model_state_dict(
 ) -> dict[str, Any]:
     """The model's state by the plain names of its parameters and buffers.
 
-    Raises: ValueError, for options that don't go together.
+    Parameters:
+        model: the module; what wraps it or its parts leaves no trace in the names.
+        submodules: nothing here.
+        options: a `StateDictOptions`; None means its defaults.
+    Returns: a dictionary of tensors, which share the model's memory unless they are gathered.
+    Raises: ValueError: for options that don't go together.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> list(states.get_model_state_dict(nn.Linear(2, 1)))
+        ['weight', 'bias']
     """
     chosen = _choose(options)
     frozen = {_plain(model, n) for n, p in model.named_parameters() if not p.requires_grad}
@@ -97,11 +122,22 @@ def get_model_state_dict(
 def set_model_state_dict(
     model: Module, model_state_dict: dict[str, Any], *, options: StateDictOptions | None = None
 ) -> object:
-    """Loads what `get_model_state_dict` gave; gives the missing and the unexpected names.
+    """Loads what `get_model_state_dict` gave.
 
+    Parameters:
+        model: the module.
+        model_state_dict: tensors by the plain names; an empty one changes nothing.
+        options: a `StateDictOptions`; None means its defaults.
+    Returns: the missing and the unexpected names, as `load_state_dict` gives them.
     Raises:
-        RuntimeError: where a name is missing or unexpected, and `strict` holds.
+        RuntimeError: where a name is missing or unexpected, and `strict` holds; for another shape.
         ValueError: for options that don't go together.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> model = nn.Linear(1, 1)
+        >>> kept = {"weight": torch.ones(1, 1), "bias": torch.zeros(1)}
+        >>> states.set_model_state_dict(model, kept)
+        <All keys matched successfully>
     """
     chosen = _choose(options)
     if not model_state_dict and not chosen.broadcast_from_rank0:
@@ -133,7 +169,23 @@ def get_optimizer_state_dict(
 ) -> dict[str, Any]:
     """The optimizers' states and groups, with parameters by name instead of by number.
 
-    Raises: ValueError, for options that don't go together.
+    An optimizer that has not stepped yet steps once, by nothing, so that it has a state.
+
+    Parameters:
+        model: the module whose parameters they step.
+        optimizers: one optimizer or several.
+        submodules: nothing here.
+        options: a `StateDictOptions`; None means its defaults.
+    Returns: a dictionary of "state" and "param_groups".
+    Raises:
+        ValueError: for options that don't go together.
+        KeyError: for a parameter that the model hasn't.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> model = nn.Linear(2, 1)
+        >>> held = states.get_optimizer_state_dict(model, torch.optim.Adam(model.parameters()))
+        >>> list(held["state"]["weight"]), held["param_groups"][0]["params"]
+        (['step', 'exp_avg', 'exp_avg_sq'], ['weight', 'bias'])
     """
     chosen = _choose(options)
     state: dict[str, Any] = {}
@@ -199,9 +251,23 @@ def set_optimizer_state_dict(
 ) -> None:
     """Loads what `get_optimizer_state_dict` gave.
 
+    Parameters:
+        model: the module whose parameters the optimizers step.
+        optimizers: one optimizer or several.
+        optim_state_dict: the dictionary, of two levels or flat.
+        options: a `StateDictOptions`; None means its defaults.
     Raises:
         RuntimeError: where a parameter of the optimizer is in no group of the dictionary.
         ValueError: for options that don't go together.
+        KeyError: for a dictionary without groups, and for a parameter that the model hasn't.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> model = nn.Linear(2, 1)
+        >>> held = states.get_optimizer_state_dict(model, optim.SGD(model.parameters(), lr=0.5))
+        >>> other = optim.SGD(model.parameters(), lr=0.1)
+        >>> states.set_optimizer_state_dict(model, other, held)
+        >>> other.param_groups[0]["lr"]
+        0.5
     """
     chosen = _choose(options)
     names = {id(p): _plain(model, n) for n, p in model.named_parameters()}
@@ -253,7 +319,23 @@ def get_state_dict(
     submodules: object = None,
     options: StateDictOptions | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The states of the model and of the optimizers."""
+    """The states of the model and of the optimizers.
+
+    Parameters:
+        model: the module.
+        optimizers: one optimizer or several, which step its parameters.
+        submodules: nothing here.
+        options: a `StateDictOptions`; None means its defaults.
+    Returns: what `get_model_state_dict` and `get_optimizer_state_dict` give.
+    Raises: ValueError: for options that don't go together. KeyError: for a parameter that the model
+        hasn't.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> model = nn.Linear(2, 1)
+        >>> weights, steps = states.get_state_dict(model, optim.SGD(model.parameters()))
+        >>> list(weights), list(steps)
+        (['weight', 'bias'], ['state', 'param_groups'])
+    """
     return (
         get_model_state_dict(model, options=options),
         get_optimizer_state_dict(model, optimizers, options=options),
@@ -268,6 +350,26 @@ def set_state_dict(
     optim_state_dict: dict[str, object],
     options: StateDictOptions | None = None,
 ) -> object:
-    """Loads what `get_state_dict` gave."""
+    """Loads what `get_state_dict` gave.
+
+    Parameters:
+        model: the module.
+        optimizers: one optimizer or several, which step its parameters.
+        model_state_dict, optim_state_dict: the two dictionaries.
+        options: a `StateDictOptions`; None means its defaults.
+    Returns: the missing and the unexpected names, as `load_state_dict` gives them.
+    Raises:
+        RuntimeError: where a name is missing or unexpected, and `strict` holds; for another shape,
+            and where a parameter of the optimizer is in no group of the dictionary.
+        ValueError: for options that don't go together.
+        KeyError: for a dictionary without groups, and for a parameter that the model hasn't.
+    Example:
+        >>> from rushlight.distributed.checkpoint import state_dict as states
+        >>> model = nn.Linear(2, 1)
+        >>> steps = optim.SGD(model.parameters())
+        >>> weights, state = states.get_state_dict(model, steps)
+        >>> states.set_state_dict(model, steps, model_state_dict=weights, optim_state_dict=state)
+        <All keys matched successfully>
+    """
     set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
     return set_model_state_dict(model, model_state_dict, options=options)

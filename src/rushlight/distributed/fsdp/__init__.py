@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import wrap as wrap
 from ._fully_shard import FSDPModule, fully_shard
 from .api import (
     BackwardPrefetch,

@@ -23,7 +23,20 @@ __all__ = ["FSDPModule", "fully_shard"]
 
 
 class FSDPModule:
-    """The class that `fully_shard` gives a module besides its own."""
+    """The class that `fully_shard` gives a module besides its own.
+
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> model = dist.fsdp.fully_shard(nn.Linear(2, 1))
+        >>> isinstance(model, dist.fsdp.FSDPModule), isinstance(model, nn.Linear)
+        (True, True)
+        >>> model.unshard()
+        >>> type(model.weight).__name__
+        'Tensor'
+        >>> model.reshard()
+        >>> type(model.weight).__name__
+        'DTensor'
+    """
 
     _fsdp_unit: Unit | None
     _fsdp_policy: MixedPrecisionPolicy
@@ -94,9 +107,25 @@ def fully_shard(
 ) -> Given:
     """Cuts the parameters that no inner such module has by rows, a part for each rank.
 
+    Parameters:
+        module: the module, or several, which are changed; inner parts are cut first.
+        mesh: the ranks: of one side, or of two, along the second of which parameters are cut; None
+            means all.
+        reshard_after_forward: False keeps whole parameters between forward and backward.
+        shard_placement_fn: a function of a parameter that tells its placement: None or `Shard(0)`.
+        mp_policy: in which types is computed and sent, a `MixedPrecisionPolicy`.
+        offload_policy: nothing here: parameters are in the memory of the CPU.
+        ignored_params: parameters that stay whole.
+    Returns: the module, or what was given; its class is `FSDPModule`, too.
     Raises:
         NotImplementedError: for a parameter that is to be cut in another dimension.
-        ValueError: for a module that has been cut before.
+        ValueError: for a module that has been cut before, and without a default group.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> model = dist.fsdp.fully_shard(nn.Linear(2, 1))
+        >>> model(torch.ones(1, 2)).sum().backward()
+        >>> model.weight.grad.full_tensor()
+        tensor([[1., 1.]])
     """
     if isinstance(module, list | tuple):
         for one in module:

@@ -60,8 +60,30 @@ _KEEPS = (ShardingStrategy.SHARD_GRAD_OP, ShardingStrategy._HYBRID_SHARD_ZERO2)
 class FullyShardedDataParallel(Module):
     """A module whose parameters are gathered from all ranks while it runs.
 
+    Parameters:
+        module: the module, which is changed.
+        process_group: the ranks it is spread over, or such a group and one of those with the same
+            parts; None means all.
+        sharding_strategy: what is spread; FULL_SHARD by default.
+        auto_wrap_policy: which submodules are parts of their own, asked as those in `fsdp.wrap`
+            are.
+        mixed_precision: in which types is computed and sent, a `MixedPrecision`.
+        ignored_modules, ignored_states: modules and parameters that stay whole.
+        sync_module_states: whether all ranks start with the parameters of the first.
+        use_orig_params: whether parameters keep their names; else a part has one, `_flat_param`.
+        device_mesh: the ranks: of one side, or of two, along the second of which is cut.
+        cpu_offload, backward_prefetch, param_init_fn, device_id: nothing here.
+        forward_prefetch, limit_all_gathers: nothing here.
+    Shapes: those of the module.
     Raises:
-        ValueError: before `init_process_group`.
+        ValueError: before `init_process_group`, and for hosts of unlike numbers of ranks.
+        NotImplementedError: on a call of a module without `forward`.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> model = dist.fsdp.FullyShardedDataParallel(nn.Linear(2, 1))
+        >>> model(torch.ones(3, 2)).sum().backward()
+        >>> [name for name, _ in model.named_parameters()]
+        ['_fsdp_wrapped_module._flat_param']
     """
 
     def __init__(
@@ -488,8 +510,10 @@ def _wrap_parts(module: Module, policy: Given, ignored: set[int], options: Given
         if policy(module=child, recurse=True, nonwrapped_numel=count):
             inside = _wrap_parts(child, policy, ignored, options)
         left = count - inside
-        if policy(module=child, recurse=False, nonwrapped_numel=left):
-            setattr(module, name, FullyShardedDataParallel(child, **options))
+        chosen = policy(module=child, recurse=False, nonwrapped_numel=left)
+        if chosen:
+            own = chosen if isinstance(chosen, dict) else {}
+            setattr(module, name, FullyShardedDataParallel(child, **options | own))
             inside = count
         taken += inside
     return taken

@@ -29,12 +29,30 @@ __all__ = ["ZeroRedundancyOptimizer"]
 
 
 class ZeroRedundancyOptimizer(Optimizer, Joinable):
-    """Steps as `optimizer_class(params, **defaults)` does; its `state_dict` is consolidated first.
+    """Steps as `optimizer_class(params, **defaults)` does, with the state spread over the ranks.
 
+    Each rank has the state of some parameters, steps those and sends them to the others. Before a
+    `state_dict`, `consolidate_state_dict` brings the parts together on one rank.
+
+    Parameters:
+        params: the parameters, or groups of them, the same on all ranks.
+        optimizer_class: the class of optimizers that steps them.
+        process_group: the ranks; None means all.
+        parameters_as_bucket_view: nothing here: parameters are sent one by one.
+        overlap_with_ddp: refused among several ranks; nothing in a group of one.
+        **defaults: what the optimizer is given.
     Raises:
         ValueError: without a process group, without parameters, for parameters of several types.
         TypeError: for parameters that aren't tensors.
         NotImplementedError: for steps within DistributedDataParallel's backward on several ranks.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> step = dist.optim.ZeroRedundancyOptimizer([w], torch.optim.SGD, lr=0.5)
+        >>> w.square().sum().backward()
+        >>> step.step()
+        >>> w
+        tensor([0.], requires_grad=True)
     """
 
     def __init__(

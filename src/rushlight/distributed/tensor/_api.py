@@ -25,7 +25,26 @@ __all__ = ["DTensor", "distribute_module", "distribute_tensor"]
 
 
 class DTensor(Tensor):
-    """A tensor of which each rank of a mesh has a piece, the whole, or a part of the sum."""
+    """A tensor of which each rank of a mesh has a piece, the whole, or a part of the sum.
+
+    Operations on it give DTensors, and send what they need; `distribute_tensor` and `from_local`
+    make it, `to_local` and `full_tensor` lead back.
+
+    Parameters:
+        local_tensor: what this rank has.
+        spec: the mesh, the placements, and the shape, strides and dtype of the whole.
+        requires_grad: whether gradients are computed for it.
+    Raises: TypeError: without a spec. RuntimeError: on operations whose result's layout isn't
+        known.
+    Example:
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> rows = dist.tensor.distribute_tensor(torch.eye(2), mesh, [dist.tensor.Shard(0)])
+        >>> (rows @ rows).placements
+        (Shard(dim=0),)
+        >>> (rows * 2).full_tensor()
+        tensor([[2., 0.],
+                [0., 2.]])
+    """
 
     __module__ = "torch.distributed.tensor"
     _local_tensor: Tensor
@@ -246,11 +265,25 @@ def distribute_tensor(
     *,
     src_data_rank: int | None = 0,
 ) -> DTensor:
-    """A leaf tensor spread over a mesh: the elements are those of each side's first rank.
+    """Spreads a leaf tensor over a mesh: the elements are those of each side's first rank.
 
+    Parameters:
+        tensor: a leaf, of the same shape and dtype on all ranks.
+        device_mesh: the mesh; None means the one that a `with` has made the current one.
+        placements: how it lies, a `Placement` for each side; None means whole on each rank.
+        src_data_rank: the rank within each side's group whose elements are taken; None means that
+            each rank takes its own.
+    Shapes: any; the result has that of `tensor`, whatever each rank has of it.
+    Returns: a `DTensor`; the tensor itself where it is one in this layout.
     Raises:
-        RuntimeError: for a tensor that isn't a leaf.
+        RuntimeError: for a tensor that isn't a leaf, and without a mesh.
         ValueError: for another number of placements, and for a DTensor in another layout.
+        IndexError: for a dimension that there isn't.
+    Example:
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> row = dist.tensor.distribute_tensor(torch.arange(4), mesh, [dist.tensor.Shard(0)])
+        >>> row.shape, row.to_local()
+        (torch.Size([4]), tensor([0, 1, 2, 3]))
     """
     mesh = device_mesh or active_mesh()
     if not tensor.is_leaf:
@@ -325,10 +358,24 @@ def distribute_module(
     input_fn: Callable[..., Given] | None = None,
     output_fn: Callable[..., Given] | None = None,
 ) -> Module:
-    """The module with its parameters and buffers over a mesh, as `partition_fn` says or whole.
+    """Spreads a module's parameters and buffers over a mesh.
 
-    Raises:
-        RuntimeError: for a module that this was done with before.
+    Parameters:
+        module: the module, which is changed.
+        device_mesh: the mesh; None means the one that a `with` has made the current one.
+        partition_fn: a function of the name of each submodule, the submodule and the mesh, which
+            may put DTensors in the place of its parameters; those that it leaves are whole on each
+            rank.
+        input_fn: a function of module, inputs and mesh, which gives the inputs it is to run with.
+        output_fn: a function of module, outputs and mesh, which gives the outputs it is to have.
+    Shapes: those of the parameters and buffers stay.
+    Returns: the module.
+    Raises: RuntimeError: for a module that this was done with before, and without a mesh.
+    Example:
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> model = dist.tensor.distribute_module(nn.Linear(2, 1), mesh)
+        >>> model.weight.placements
+        (Replicate(),)
     """
     if getattr(module, "_distribute_module_applied", False):
         raise RuntimeError(

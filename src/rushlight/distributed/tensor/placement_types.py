@@ -8,7 +8,12 @@ __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
 
 class Placement:
-    """How a tensor lies over the ranks of one side of a mesh."""
+    """How a tensor lies over the ranks of one side of a mesh: `Shard`, `Replicate` or `Partial`.
+
+    Example:
+        >>> dist.tensor.Shard(0).is_shard(), dist.tensor.Shard(0).is_replicate()
+        (True, False)
+    """
 
     def is_shard(self, dim: int | None = None) -> bool:
         """Whether each rank has a piece, of this dimension where one is given."""
@@ -25,7 +30,17 @@ class Placement:
 
 @dataclass(frozen=True)
 class Shard(Placement):
-    """Each rank has a piece of a dimension."""
+    """Each rank has a piece of a dimension.
+
+    Parameters:
+        dim: the dimension; negative ones count from the last.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> dist.tensor.Shard(1)
+        Shard(dim=1)
+        >>> dist.tensor.Shard(1).is_shard(dim=0)
+        False
+    """
 
     dim: int
 
@@ -42,7 +57,12 @@ class _StridedShard(Shard):
 
 @dataclass(frozen=True)
 class Replicate(Placement):
-    """Each rank has the whole."""
+    """Each rank has the whole.
+
+    Example:
+        >>> dist.tensor.Replicate() == dist.tensor.Replicate()
+        True
+    """
 
     def __repr__(self) -> str:
         return "Replicate()"
@@ -53,7 +73,15 @@ class Replicate(Placement):
 
 @dataclass(frozen=True)
 class Partial(Placement):
-    """Each rank has a part of what is to be reduced."""
+    """Each rank has a part of what is to be reduced.
+
+    Parameters:
+        reduce_op: how the parts make the whole: "sum", "avg", "product", "max" or "min".
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> dist.tensor.Partial()
+        Partial(sum)
+    """
 
     reduce_op: str = "sum"
 

@@ -19,7 +19,16 @@ __all__ = [
 
 
 class DDPCommHookType(Enum):
-    """The hooks by name."""
+    """The hooks by name.
+
+    ALLREDUCE sends gradients as they are, FP16_COMPRESS and BF16_COMPRESS in 16 bits, POWER_SGD and
+    its like as products of thin matrices, NOOP not at all.
+
+    Example:
+        >>> from rushlight.distributed.algorithms import ddp_comm_hooks as hooks
+        >>> hooks.DDPCommHookType("fp16_compress").name
+        'FP16_COMPRESS'
+    """
 
     ALLREDUCE = "allreduce"
     FP16_COMPRESS = "fp16_compress"
@@ -46,7 +55,21 @@ _HOOKS: dict[DDPCommHookType, tuple[Callable[..., Any], int]] = {
 def register_ddp_comm_hook(
     comm_hook_type: DDPCommHookType, model: DistributedDataParallel, state: Given = None
 ) -> None:
-    """Has a hook send a module's gradients; `state` is the group."""
+    """Has a hook send a module's gradients.
+
+    Parameters:
+        comm_hook_type: which hook, of `DDPCommHookType`.
+        model: a module in DistributedDataParallel.
+        state: the group in which the hook sends; None means the default one.
+    Raises:
+        KeyError: for what is no `DDPCommHookType`.
+        AttributeError: for a module that isn't in DistributedDataParallel.
+    Example:
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> model = nn.parallel.DistributedDataParallel(nn.Linear(2, 1))
+        >>> from rushlight.distributed.algorithms import ddp_comm_hooks as hooks
+        >>> hooks.register_ddp_comm_hook(hooks.DDPCommHookType.FP16_COMPRESS, model)
+    """
     hook, rank = _HOOKS[comm_hook_type]
     if rank:
         state = powerSGD_hook.PowerSGDState(state, rank)

@@ -19,7 +19,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ErrorHandler:
-    """Writes an error to the file that `TORCHELASTIC_ERROR_FILE` names; without it, nothing."""
+    """Writes an error to the file that `TORCHELASTIC_ERROR_FILE` names; without it, nothing.
+
+    Example:
+        >>> from rushlight.distributed.elastic.multiprocessing import errors
+        >>> errors.ErrorHandler().record_exception(ValueError("too large"))
+    """
 
     def initialize(self) -> None:
         """Does nothing: faults are shown by Python itself."""
@@ -41,7 +46,21 @@ class ErrorHandler:
 
 
 def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
-    """`fn`, whose errors are written down where torchrun looks for them, then raised again."""
+    """Has the errors of a function written down where torchrun looks for them, then raised again.
+
+    Parameters:
+        fn: the function, as a rule a program's `main`; used as `@record`.
+        error_handler: what writes them; None means an `ErrorHandler`.
+    Returns: a function that does what `fn` does.
+    Raises: nothing of its own; what `fn` raises goes on.
+    Example:
+        >>> from rushlight.distributed.elastic.multiprocessing.errors import record
+        >>> @record
+        ... def main():
+        ...     return "done"
+        >>> main()
+        'done'
+    """
     handler = error_handler or ErrorHandler()
 
     @functools.wraps(fn)
@@ -62,7 +81,24 @@ def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
 
 
 class ProcessFailure(NamedTuple):
-    """Which process has failed, how, and what it has said of its error."""
+    """Which process has failed, how, and what it has said of its error.
+
+    Parameters:
+        local_rank: its number among the processes of its host.
+        pid: its number in the system.
+        exitcode: its exit status, or the number of the signal that ended it, below zero.
+        error_file: the file in which it may have written its error.
+        rank: its number among all.
+        host: the name of its host.
+        timestamp: when it failed, in seconds since 1970.
+        message: what it has written of its error.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> from rushlight.distributed.elastic.multiprocessing import errors
+        >>> failure = errors.ProcessFailure(0, 4321, -9, "/dev/null", rank=3, host="node1")
+        >>> failure.summary()
+        'rank 3 (local_rank: 0, pid: 4321, host: node1) was ended by signal SIGKILL'
+    """
 
     local_rank: int
     pid: int

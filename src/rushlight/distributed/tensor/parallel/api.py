@@ -27,9 +27,27 @@ def parallelize_module(
 ) -> Module:
     """Spreads a module, or the submodules that a plan names, over a mesh of one side.
 
+    Parameters:
+        module: the module, which is changed.
+        device_mesh: the mesh; None means the one that a `with` has made the current one.
+        parallelize_plan: a style for the module, or styles by the names of submodules, which may
+            hold
+            wildcards: "layers.*.linear". With None a warning says that nothing is done.
+        src_data_rank: the rank within the mesh's group whose parameters are taken; None means that
+            each rank takes its own.
+    Returns: the module.
     Raises:
         ValueError: for a mesh of several sides.
         TypeError: for another plan.
+        RuntimeError: without a mesh.
+        NotImplementedError: for a module that a style doesn't take.
+    Example:
+        >>> from rushlight.distributed.tensor import parallel
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+        >>> plan = {"0": parallel.ColwiseParallel(), "2": parallel.RowwiseParallel()}
+        >>> parallel.parallelize_module(model, mesh, plan)(torch.ones(1, 4)).shape
+        torch.Size([1, 4])
     """
     mesh = device_mesh or active_mesh()
     if mesh.ndim != 1:

@@ -27,7 +27,20 @@ Layouts = tuple[Placement | None, ...]
 
 
 class ParallelStyle(ABC):
-    """A way to spread a module over ranks."""
+    """A way to spread a module over ranks, for `parallelize_module`.
+
+    A style of a program's own has a method `_apply(module, device_mesh)`, which gives the module.
+
+    Example:
+        >>> from rushlight.distributed.tensor import parallel
+        >>> class Announced(parallel.ParallelStyle):
+        ...     def _apply(self, module, device_mesh):
+        ...         print(type(module).__name__, device_mesh.size())
+        ...         return module
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> model = parallel.parallelize_module(nn.ReLU(), mesh, Announced())
+        ReLU 1
+    """
 
     src_data_rank: int | None = 0
 
@@ -95,7 +108,20 @@ class _OfParameters(ParallelStyle):
 
 
 class ColwiseParallel(_OfParameters):
-    """A linear layer by its outputs, or an embedding by its columns."""
+    """A linear layer by its outputs, or an embedding by its columns.
+
+    Parameters:
+        input_layouts: how the input lies; whole on each rank by default.
+        output_layouts: how the output is to lie; cut in the last dimension by default.
+        use_local_output: whether the output is this rank's plain tensor, not a DTensor.
+    Raises: TypeError: for other parameters. NotImplementedError: when applied to another module.
+    Example:
+        >>> from rushlight.distributed.tensor import parallel
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> layer = parallel.parallelize_module(nn.Linear(2, 4), mesh, parallel.ColwiseParallel())
+        >>> layer.weight.placements, layer(torch.ones(1, 2)).shape
+        ((Shard(dim=0),), torch.Size([1, 4]))
+    """
 
     cuts = {Linear: {"weight": Shard(0), "bias": Shard(0)}, Embedding: {"weight": Shard(1)}}
 
@@ -109,7 +135,20 @@ class ColwiseParallel(_OfParameters):
 
 
 class RowwiseParallel(_OfParameters):
-    """A linear layer by its inputs, or an embedding by its rows."""
+    """A linear layer by its inputs, or an embedding by its rows.
+
+    Parameters:
+        input_layouts: how the input lies; cut in the last dimension by default.
+        output_layouts: how the output is to lie; whole on each rank by default.
+        use_local_output: whether the output is a plain tensor, not a DTensor.
+    Raises: TypeError: for other parameters. NotImplementedError: when applied to another module.
+    Example:
+        >>> from rushlight.distributed.tensor import parallel
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> layer = parallel.parallelize_module(nn.Linear(4, 2), mesh, parallel.RowwiseParallel())
+        >>> layer.weight.placements, layer(torch.ones(1, 4)).shape
+        ((Shard(dim=1),), torch.Size([1, 2]))
+    """
 
     cuts = {Linear: {"weight": Shard(1)}, Embedding: {"weight": Shard(0)}}
 
@@ -126,7 +165,19 @@ class RowwiseParallel(_OfParameters):
 
 
 class SequenceParallel(ParallelStyle):
-    """A module that works on each position alone: each rank has some positions."""
+    """A module that works on each position alone, as LayerNorm: each rank has some positions.
+
+    Parameters:
+        sequence_dim: the dimension of positions.
+        use_local_output: whether the output is this rank's plain tensor, not a DTensor.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> from rushlight.distributed.tensor import parallel
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> norm = parallel.parallelize_module(nn.LayerNorm(2), mesh, parallel.SequenceParallel())
+        >>> norm(torch.ones(1, 3, 2)).placements
+        (Shard(dim=1),)
+    """
 
     def __init__(self, *, sequence_dim: int = 1, use_local_output: bool = False) -> None:
         self.sequence_sharding = (Shard(sequence_dim),)
@@ -151,8 +202,24 @@ def _tuple(given: Given) -> Layouts:
 class PrepareModuleInput(ParallelStyle):
     """Lays a module's inputs out before it runs.
 
+    Parameters:
+        input_layouts: how each input lies, None for one that is left as it is; one placement where
+            there is one input.
+        desired_input_layouts: how each is to lie.
+        input_kwarg_layouts: how those given by name lie.
+        desired_input_kwarg_layouts: how those are to lie.
+        use_local_output: whether the module is given this rank's plain tensors, not DTensors.
     Raises:
         AssertionError: for as many layouts as there aren't wanted ones.
+        ValueError: on a call with another number of inputs.
+    Example:
+        >>> from rushlight.distributed.tensor import Replicate, Shard, parallel
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> style = parallel.PrepareModuleInput(
+        ...     input_layouts=Shard(0), desired_input_layouts=Replicate()
+        ... )
+        >>> parallel.parallelize_module(nn.ReLU(), mesh, style)(torch.ones(2)).placements
+        (Replicate(),)
     """
 
     def __init__(
@@ -189,7 +256,25 @@ class PrepareModuleInput(ParallelStyle):
 
 
 class PrepareModuleOutput(ParallelStyle):
-    """Lays a module's outputs out after it has run."""
+    """Lays a module's outputs out after it has run.
+
+    Parameters:
+        output_layouts: how each output lies, None for one that is left as it is; one placement
+            where there is one output.
+        desired_output_layouts: how each is to lie.
+        use_local_output: whether the outputs are this rank's plain tensors, not DTensors.
+    Raises:
+        AssertionError: for as many layouts as there aren't wanted ones.
+        ValueError: on a call with another number of outputs.
+    Example:
+        >>> from rushlight.distributed.tensor import Replicate, Shard, parallel
+        >>> mesh = dist.init_device_mesh("cpu", (1,))
+        >>> style = parallel.PrepareModuleOutput(
+        ...     output_layouts=Shard(0), desired_output_layouts=Replicate()
+        ... )
+        >>> parallel.parallelize_module(nn.ReLU(), mesh, style)(torch.ones(2))
+        tensor([1., 1.])
+    """
 
     def __init__(
         self, *, output_layouts: Given, desired_output_layouts: Given,
