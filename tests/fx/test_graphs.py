@@ -1,6 +1,7 @@
 """`torch.fx`: what a module does becomes a graph that runs, can be changed and is written down."""
 
 import copy
+import math
 import operator
 import pickle
 from typing import Any
@@ -178,3 +179,23 @@ def test_each_graph_module_has_a_class_of_its_own_that_programs_know_by_its_text
     assert other(3) == 6
     one.recompile()
     assert one(3) == 6
+
+
+def halve(x: Any) -> Any:
+    return x // 2 if x else 0
+
+
+class _Rounded(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return math.floor(x) + halve(x)
+
+
+def test_functions_that_a_tracer_is_told_of_are_steps_and_so_are_those_of_math() -> None:
+    graph = fx.Tracer(autowrap_functions=(halve,)).trace(nn.Sequential(_Rounded()))
+    made = fx.GraphModule(nn.Module(), graph)
+    targets = [node.target for node in graph.nodes if node.op == "call_function"]
+    assert targets == [math.floor, halve, operator.add]
+    assert made(5.5) == 7.0
+    assert math.floor(2.5) == 2 and halve(4) == 2  # they are what they were
+    with pytest.raises(TypeError, match="Proxy"):
+        fx.Tracer(autowrap_modules=()).trace(_Rounded())

@@ -50,7 +50,9 @@ def test_a_star_import_brings_functions_and_leaves_modules_alone() -> None:
     subprocess.run([sys.executable, "-c", STAR], check=True)
 
 
-@pytest.mark.parametrize("name", ["distributed", "fx", "jit", "testing"])
+@pytest.mark.parametrize(
+    "name", ["distributed", "fx", "hub", "jit", "library", "multiprocessing", "testing"]
+)
 def test_a_module_of_pytorchs_shows_what_it_lists_and_nothing_else(name: str) -> None:
     module = importlib.import_module(f"rushlight.{name}")
     assert {n for n in dir(module) if n[0] != "_"} <= {*module.__all__}

@@ -188,7 +188,9 @@ def explained_names() -> set[str]:
     for place in MORE_MODULES:
         module = importlib.import_module(f"rushlight.{place}")
         for name in getattr(module, "__all__", ()):
-            home = getattr(getattr(module, name), "__module__", None) or ""
+            value = getattr(module, name)
+            where = "__name__" if isinstance(value, ModuleType) else "__module__"
+            home = getattr(value, where, None) or ""
             if name[0] != "_" and home.partition(".")[0] in ("", "rushlight", "torch"):
                 found.add(f"rushlight.{place}.{name}")
     return found

@@ -23,12 +23,14 @@ from urllib.parse import urlparse
 from .. import serialization
 from .._base.atomic_files import write_whole
 from .._base.error_notes import advise
-from .._base.lazy import lazy
+from .._base.lazy import lazy, list_names as _listed
 
 __all__ = [
     "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
     "set_dir",
 ]  # fmt: skip
+
+__dir__ = _listed(globals())
 
 ENV_TORCH_HOME: Final = "TORCH_HOME"
 ENV_XDG_CACHE_HOME: Final = "XDG_CACHE_HOME"
@@ -82,12 +84,30 @@ def _get_torch_home() -> str:
 
 
 def get_dir() -> str:
-    """The folder where downloads are kept: `set_dir`'s, or `hub` in `$TORCH_HOME`."""
+    """The folder where downloads are kept: `set_dir`'s, or `hub` in `$TORCH_HOME`.
+
+    Returns: its path; `~/.cache/torch/hub` where nothing tells another.
+    Example:
+        >>> import os
+        >>> os.path.isabs(torch.hub.get_dir())
+        True
+    """
     return _folder[-1] if _folder else os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Sets the folder where downloads are kept."""
+    """Sets the folder where downloads are kept, in this process.
+
+    Parameters:
+        d: its path, which may begin with "~".
+    Raises: TypeError: for what is no path.
+    Example:
+        >>> before = torch.hub.get_dir()
+        >>> torch.hub.set_dir("/models")
+        >>> torch.hub.get_dir()
+        '/models'
+        >>> torch.hub.set_dir(before)
+    """
     _folder[:] = [os.path.expanduser(d)]
 
 
@@ -164,8 +184,26 @@ def load(
 ) -> Any:
     """What an entry point of a `hubconf.py` gives; with source="local" that of a folder.
 
+    Parameters:
+        repo_or_dir: the folder; or "owner/name" or "owner/name:branch" of a repository that PyTorch
+            has downloaded into `get_dir()`: nothing is fetched from GitHub.
+        model: the name of the entry point, a function in the file.
+        *args: what it is given; so by name.
+        source: "github" or "local".
+        trust_repo, force_reload, verbose, skip_validation: nothing here.
+    Returns: what the function gives, as a rule a module.
     Raises:
-        RuntimeError: for a repository that isn't on this machine, and for an unknown entry point.
+        ValueError: for another source, and for a name of another form.
+        RuntimeError: for a repository that isn't on this machine, for an unknown entry point, and
+            where a package that the file needs is missing.
+        FileNotFoundError: for a folder without `hubconf.py`.
+    Example:
+        >>> import os, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with open(os.path.join(folder.name, "hubconf.py"), "w") as file:
+        ...     print("def double(x): return 2 * x", file=file)
+        >>> torch.hub.load(folder.name, "double", 4, source="local")
+        8
     """
     return _load_local(_where(repo_or_dir, source.lower()), model, *args, **kwargs)
 
@@ -187,7 +225,27 @@ def list(
     trust_repo: Any = "check",
     verbose: bool = True,
 ) -> Any:
-    """The names of a repository's entry points; it must be on this machine."""
+    """The names of a repository's entry points; it must be on this machine.
+
+    Parameters:
+        github: "owner/name" or "owner/name:branch"; it lies in `get_dir()` as `owner_name_branch`.
+        force_reload, skip_validation, trust_repo, verbose: nothing here: nothing is fetched.
+    Returns: a list of text.
+    Raises:
+        ValueError: for a name of another form.
+        RuntimeError: for a repository that isn't on this machine.
+        FileNotFoundError: for one without `hubconf.py`.
+    Example:
+        >>> import os, tempfile
+        >>> folder, before = tempfile.TemporaryDirectory(), torch.hub.get_dir()
+        >>> torch.hub.set_dir(folder.name)
+        >>> os.mkdir(os.path.join(folder.name, "me_models_main"))
+        >>> with open(os.path.join(folder.name, "me_models_main", "hubconf.py"), "w") as file:
+        ...     print("def double(x): return 2 * x", file=file)
+        >>> torch.hub.list("me/models")
+        ['double']
+        >>> torch.hub.set_dir(before)
+    """
     module = _entries(_find_folder(github))
     return [
         name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")
@@ -201,7 +259,29 @@ def help(
     skip_validation: bool = False,
     trust_repo: Any = "check",
 ) -> str | None:
-    """The docstring of an entry point; the repository must be on this machine."""
+    """The docstring of an entry point; the repository must be on this machine.
+
+    Parameters:
+        github: "owner/name" or "owner/name:branch"; it lies in `get_dir()` as `owner_name_branch`.
+        model: the name of the entry point.
+        force_reload, skip_validation, trust_repo: nothing here: nothing is fetched.
+    Returns: the text; None where it has none.
+    Raises:
+        ValueError: for a name of another form.
+        RuntimeError: for a repository that isn't on this machine, for an unknown entry point, and
+            where a package that the file needs is missing.
+        FileNotFoundError: for a repository without `hubconf.py`.
+    Example:
+        >>> import os, tempfile
+        >>> folder, before = tempfile.TemporaryDirectory(), torch.hub.get_dir()
+        >>> torch.hub.set_dir(folder.name)
+        >>> os.mkdir(os.path.join(folder.name, "me_models_main"))
+        >>> with open(os.path.join(folder.name, "me_models_main", "hubconf.py"), "w") as file:
+        ...     print("def double(x): 'Twice x.'; return 2 * x", file=file)
+        >>> torch.hub.help("me/models", "double")
+        'Twice x.'
+        >>> torch.hub.set_dir(before)
+    """
     return _entry(_entries(_find_folder(github)), model).__doc__
 
 
@@ -209,10 +289,26 @@ def help(
 def download_url_to_file(
     url: str, dst: str, hash_prefix: str | None = None, progress: bool = True
 ) -> None:
-    """Copies what an address (of a file, too) gives to a file.
+    """Copies what an address (of a file, too) gives to a file, which is whole or isn't there.
 
+    Parameters:
+        url: the address: "https://…" or "file://…".
+        dst: the file.
+        hash_prefix: what the SHA-256 of the data, as text of 16 digits, begins with; None:
+            unchecked.
+        progress: nothing here: no bar is shown.
     Raises:
-        RuntimeError: where its SHA-256 doesn't start with `hash_prefix`.
+        ValueError: for what is no address.
+        OSError: where it can't be read (urllib.error.URLError) or the file can't be written.
+        RuntimeError: where the SHA-256 doesn't start with `hash_prefix`.
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> source, copy = pathlib.Path(folder.name, "a"), pathlib.Path(folder.name, "b")
+        >>> size = source.write_text("weights")
+        >>> torch.hub.download_url_to_file(source.as_uri(), str(copy))
+        >>> copy.read_text()
+        'weights'
     """
     request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
 
@@ -254,8 +350,27 @@ def load_state_dict_from_url(
 ) -> Any:
     """What `torch.load` reads from an address; the file is kept in `model_dir` and reused.
 
+    Parameters:
+        url: the address: "https://…" or "file://…".
+        model_dir: the folder; None means `checkpoints` in `get_dir()`.
+        map_location: what `torch.load` is given.
+        progress: nothing here: no bar is shown.
+        check_hash: whether the file's name, as "model-0123abcd.pth", says what its SHA-256 begins
+            with.
+        file_name: the name under which it is kept; None means that of the address.
+        weights_only: what `torch.load` is given; unless True, loading runs what the file names.
+    Returns: what the file holds, as a rule a dictionary of tensors.
     Raises:
+        ValueError: for what is no address.
+        OSError: where it can't be read or kept.
         RuntimeError: where `check_hash` is given and the file isn't the one that its name says.
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> source = pathlib.Path(folder.name, "model.pth")
+        >>> torch.save({"w": torch.ones(1)}, source)
+        >>> torch.hub.load_state_dict_from_url(source.as_uri(), folder.name)
+        {'w': tensor([1.])}
     """
     if model_dir is None:
         model_dir = os.path.join(get_dir(), "checkpoints")

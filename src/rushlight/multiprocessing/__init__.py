@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.context
 
-from .._base.lazy import lazy
+from .._base.lazy import lazy, list_names as _listed
 from . import reductions
 from .spawn import (
     ProcessContext,
@@ -28,20 +28,38 @@ _strategy = ["file_descriptor"]
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The names that `set_sharing_strategy` takes."""
+    """The names that `set_sharing_strategy` takes.
+
+    Returns: a set of text.
+    Example:
+        >>> sorted(torch.multiprocessing.get_all_sharing_strategies())
+        ['file_descriptor', 'file_system']
+    """
     return {"file_descriptor", "file_system"}
 
 
 def get_sharing_strategy() -> str:
-    """The strategy that was asked for."""
+    """The strategy that was asked for.
+
+    Returns: its name.
+    Example:
+        >>> torch.multiprocessing.get_sharing_strategy()
+        'file_descriptor'
+    """
     return _strategy[0]
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
     """Notes a strategy; open files are sent whatever it is.
 
-    Raises:
-        AssertionError: for a strategy that PyTorch lacks.
+    Parameters:
+        new_strategy: its name, of those that `get_all_sharing_strategies` gives.
+    Raises: AssertionError: for a strategy that PyTorch lacks.
+    Example:
+        >>> torch.multiprocessing.set_sharing_strategy("file_system")
+        >>> torch.multiprocessing.get_sharing_strategy()
+        'file_system'
+        >>> torch.multiprocessing.set_sharing_strategy("file_descriptor")
     """
     if new_strategy not in get_all_sharing_strategies():
         raise AssertionError(f"invalid sharing strategy: {new_strategy}")
@@ -49,7 +67,15 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 def init_reductions() -> None:
-    """Has queues, pipes and new processes send tensors through shared memory; done on import."""
+    """Has queues, pipes and new processes send tensors through shared memory; done on import.
+
+    Example:
+        >>> torch.multiprocessing.init_reductions()
+        >>> here, there = torch.multiprocessing.Pipe()
+        >>> here.send(torch.ones(2))
+        >>> there.recv()
+        tensor([1., 1.])
+    """
     reductions.init_reductions()
 
 
@@ -70,3 +96,5 @@ __all__ = [
     "set_sharing_strategy", "spawn", "start_processes",
 ]  # fmt: skip
 __all__ += [name for name in _names if name not in __all__]
+
+__dir__ = _listed(globals())

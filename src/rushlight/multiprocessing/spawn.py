@@ -87,7 +87,17 @@ def _run(fn: Callable[..., object], index: int, args: tuple[object, ...], error_
 
 
 class ProcessContext:
-    """Processes that have been started, to be joined."""
+    """Processes that have been started, to be joined.
+
+    Parameters:
+        processes: the processes, of the standard library's class.
+        error_files: for each the file in which it leaves the traceback of its error.
+    Raises: AttributeError: for what is no process.
+    Example:
+        >>> context = torch.multiprocessing.ProcessContext([], [])
+        >>> context.pids(), context.join()
+        ([], True)
+    """
 
     def __init__(self, processes: Sequence[Any], error_files: Sequence[str]) -> None:
         self.processes = processes
@@ -165,7 +175,16 @@ class ProcessContext:
 
 
 class SpawnContext(ProcessContext):
-    """The processes of `spawn`."""
+    """The processes of `spawn`, as programs that ask for its class name it.
+
+    Parameters:
+        processes: the processes, of the standard library's class.
+        error_files: for each the file in which it leaves the traceback of its error.
+    Raises: AttributeError: for what is no process.
+    Example:
+        >>> torch.multiprocessing.SpawnContext([], []).join()
+        True
+    """
 
 
 def start_processes(
@@ -177,7 +196,26 @@ def start_processes(
     start_method: str = "spawn",
     numa_options: object = None,
 ) -> ProcessContext | None:
-    """Calls `fn(i, *args)` in `nprocs` processes; with `join` waits until all have ended."""
+    """Calls `fn(i, *args)` in `nprocs` processes, with i from 0.
+
+    Parameters:
+        fn: the function; "spawn" and "forkserver" import it, so it stands in a file.
+        args: what it is given behind its number.
+        nprocs: how many processes there are.
+        join: whether to wait until all have ended; where one fails the others are stopped.
+        daemon: whether they end with this one, and may start none themselves.
+        start_method: "spawn", "fork" or "forkserver".
+        numa_options: nothing here.
+    Returns: None with `join`; else a `ProcessContext`, whose `join` waits.
+    Raises:
+        ProcessRaisedException: with the traceback of the first process that failed.
+        ProcessExitedException: where one ended in another way.
+        ValueError: for another `start_method`.
+    Example:
+        >>> torch.multiprocessing.start_processes(print, nprocs=0)
+        >>> torch.multiprocessing.start_processes(print, nprocs=0, join=False).pids()
+        []
+    """
     context = multiprocessing.get_context(start_method)
     processes, error_files = [], []
     for i in range(nprocs):
@@ -216,10 +254,24 @@ def spawn(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> ProcessContext | None:
-    """Calls `fn(i, *args)` in `nprocs` new processes; with `join` waits until all have ended.
+    """Calls `fn(i, *args)` in `nprocs` new processes, with i from 0.
 
+    A program that is run as a file calls it below `if __name__ == "__main__":`, as the new
+    processes import that file.
+
+    Parameters:
+        fn: the function, which stands in a file.
+        args: what it is given behind its number.
+        nprocs: how many processes there are.
+        join: whether to wait until all have ended; where one fails the others are stopped.
+        daemon: whether they end with this one, and may start none themselves.
+        start_method: "spawn"; another one is warned of, and not taken.
+    Returns: None with `join`; else a `ProcessContext`, whose `join` waits.
     Raises:
         ProcessRaisedException: with the traceback of the first process that failed.
+        ProcessExitedException: where one ended in another way.
+    Example:
+        >>> torch.multiprocessing.spawn(print, nprocs=0)  # print(0), print(1), … in as many
     """
     if start_method != "spawn":
         warnings.warn(

@@ -206,15 +206,28 @@ def assert_close(
     check_stride: bool = False,
     msg: Message = None,
 ) -> None:
-    """Nothing where |actual - expected| <= atol + rtol * |expected| everywhere, else an error.
+    """Raises an error unless |actual - expected| <= atol + rtol * |expected| everywhere.
 
     Tensors, arrays, numbers, None, and sequences and mappings of them are compared; the tolerances
     follow from the dtypes unless both are given.
 
+    Parameters:
+        actual: what was found.
+        expected: what it should be.
+        allow_subclasses: whether two things of different classes may be compared, one of which is
+            the other's.
+        rtol: relative tolerance; with `atol` or not at all.
+        atol: absolute tolerance; with `rtol` or not at all.
+        equal_nan: whether NaN equals NaN.
+        check_device, check_dtype, check_layout, check_stride: whether those have to be the same.
+        msg: another text of the error, or a function that makes it of the usual one.
     Raises:
         AssertionError: where values, shapes, dtypes or structures differ; the message says where.
         ValueError: where only one tolerance is given.
         TypeError: for things that can't be compared.
+    Example:
+        >>> torch.testing.assert_close(torch.tensor([0.1 + 0.2]), torch.tensor([0.3]))
+        >>> torch.testing.assert_close(1.0, 1.1, rtol=0, atol=0.2)
     """
     __tracebackhide__ = True
     failed = not_close_error_metas(
@@ -242,7 +255,21 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """`assert_close` as it once was: looser tolerances, no check of dtypes. Deprecated."""
+    """`assert_close` as it once was: looser tolerances, no check of dtypes. Deprecated.
+
+    Parameters:
+        actual: what was found: a tensor, or what makes one.
+        expected: what it should be, likewise.
+        rtol: relative tolerance; without both they follow from the dtypes.
+        atol: absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+        msg: another text of the error.
+    Raises:
+        AssertionError: where values or shapes differ; the message says where.
+        ValueError: where only one tolerance is given, and for what makes no tensor.
+    Example:
+        >>> torch.testing.assert_allclose([0.1 + 0.2], [0.3])
+    """
     warnings.warn(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future"
         " release. Please use `torch.testing.assert_close()` instead. You can find detailed upgrade"

@@ -93,12 +93,25 @@ def make_tensor(
 ) -> Tensor:
     """A tensor of numbers drawn uniformly from [low, high).
 
-    `low` and `high` are -9 and 9 for floats, -9 and 10 for signed integers, 0 and 10 for unsigned
-    ones, 0 and 2 for booleans.
-
+    Parameters:
+        shape: the lengths of the dimensions, one by one or as a sequence.
+        dtype: the type of the elements.
+        device: where the tensor lies: "cpu".
+        low: the least number; -9 for floats and signed integers, else 0 by default.
+        high: what all numbers stay below; 9 for floats, 10 for integers, 2 for booleans by default.
+        requires_grad: whether gradients are computed for it.
+        noncontiguous: whether it is every other element of a larger one.
+        exclude_zero: whether zeros are replaced: by the least positive float, or by 1.
+        memory_format: the order of its dimensions in memory; None means the usual one.
+    Shapes: the result has `shape`.
+    Returns: a new tensor.
     Raises:
         ValueError: for bounds out of order or of range, and for options that exclude each other.
         TypeError: for a dtype without numbers to draw.
+    Example:
+        >>> made = torch.testing.make_tensor(2, 3, dtype=torch.int64, device="cpu", low=0, high=3)
+        >>> made.shape, bool(((made >= 0) & (made < 3)).all())
+        (torch.Size([2, 3]), True)
     """
     size = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     lowest, highest = _bounds(dtype, low, high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,15 @@ _wrapped: list[tuple[dict[str, Any], str]] = []
 
 
 class PHBase:
-    """Marks an argument that stays an input among `concrete_args`."""
+    """Marks an argument that stays an input among `concrete_args`; `torch.fx.PH` is one.
+
+    Example:
+        >>> def scale(x, factor, bias):
+        ...     return x * factor + bias
+        >>> made = torch.fx.symbolic_trace(scale, {"factor": 2, "bias": torch.fx.PH})
+        >>> [node.name for node in made.graph.nodes if node.op == "placeholder"]
+        ['x', 'bias']
+    """
 
     def __repr__(self) -> str:
         return "PH"
@@ -37,8 +46,17 @@ PH = PHBase()
 def wrap(fn_or_name: Any) -> Any:
     """Has a function of the calling module noted as one step; usable as a decorator.
 
-    Raises:
-        RuntimeError: for anything but a function or a name.
+    Parameters:
+        fn_or_name: the function, or its name; a builtin's, too.
+    Returns: what was given.
+    Raises: RuntimeError: for anything but a function or a name.
+    Example:
+        >>> @torch.fx.wrap
+        ... def twice(x):
+        ...     return 2 * x
+        >>> made = torch.fx.symbolic_trace(lambda x: twice(x) + 1)
+        >>> [node.name for node in made.graph.nodes]
+        ['x', 'twice', 'add', 'output']
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError(
@@ -53,13 +71,38 @@ def wrap(fn_or_name: Any) -> Any:
 
 
 class Tracer(TracerBase):
-    """Calls a module with proxies and keeps the graph; `is_leaf_module` says where to stop."""
+    """Calls a module with proxies and keeps the graph; `is_leaf_module` says where to stop.
+
+    Parameters:
+        autowrap_modules: modules of Python whose functions become steps of their own; `math` by
+            default.
+        autowrap_functions: functions that do, by whatever name the program calls them.
+        param_shapes_constant: nothing here: a parameter's shape is a value in any case.
+    Raises: TypeError: for what can't be listed. On `trace`, TraceError: where what is done depends
+        on a value.
+    Example:
+        >>> class Deep(torch.fx.Tracer):
+        ...     def is_leaf_module(self, m, module_qualified_name):
+        ...         return False
+        >>> graph = Deep().trace(nn.ReLU())
+        >>> [(node.op, node.name) for node in graph.nodes]
+        [('placeholder', 'input_1'), ('call_function', 'relu'), ('output', 'output')]
+    """
 
     def __init__(
-        self, autowrap_modules: Any = (), autowrap_functions: Any = (),
+        self, autowrap_modules: Any = (math,), autowrap_functions: Any = (),
         param_shapes_constant: bool = False,
     ) -> None:  # fmt: skip
-        self._autowrap = tuple(autowrap_functions)
+        #: The names in which functions that are steps of their own are looked for.
+        self.autowrap_spaces = [vars(module) for module in autowrap_modules]
+        #: Those functions, by their ids: what can't be hashed may be called, too.
+        self.autowrapped = {
+            id(function): function
+            for function in (*autowrap_functions, *(
+                value for space in self.autowrap_spaces for name, value in space.items()
+                if name[0] != "_" and callable(value)
+            ))
+        }  # fmt: skip
         self.root: Module
         self.tensor_attrs: dict[Any, str] = {}
 
@@ -165,7 +208,7 @@ class Tracer(TracerBase):
                 named[parameter.name] = value
             else:
                 positional.append(value)
-        with _Patches(self):
+        with _Patches(self, getattr(function, "__globals__", {})):
             result = call(*positional, **named)
         self.create_node("output", "output", (self.create_arg(result),), {})
         return self.graph
@@ -190,8 +233,9 @@ class _Noting(TorchFunctionMode):
 class _Patches:
     """While a trace runs: calls of modules and of wrapped functions go to the tracer."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Tracer, space: dict[str, Any]) -> None:
         self.tracer = tracer
+        self.space = space  # the names that the root's code knows
 
     def __enter__(self) -> None:
         module: Any = Module
@@ -205,14 +249,27 @@ class _Patches:
             def forward(*args: Any, **kwargs: Any) -> Any:
                 return original(mod, *args, **kwargs)
 
+            self._note_in(getattr(mod.forward, "__globals__", {}))
             return tracer.call_module(mod, forward, args, kwargs)
 
         module.__call__ = call
         self.names: list[tuple[dict[str, Any], str, Any]] = []
+        self.seen: set[int] = set()
         for space, name in _wrapped:
-            self._noting(space, name)
+            self._note(space, name)
+        for space in (*tracer.autowrap_spaces, self.space):
+            self._note_in(space)
 
-    def _noting(self, space: dict[str, Any], name: str) -> None:
+    def _note_in(self, space: dict[str, Any]) -> None:
+        """Notes what the tracer wraps by itself, among the names that a function calls."""
+        if id(space) in self.seen:
+            return
+        self.seen.add(id(space))
+        for name, value in list(space.items()):
+            if name[0] != "_" and id(value) in self.tracer.autowrapped:
+                self._note(space, name)
+
+    def _note(self, space: dict[str, Any], name: str) -> None:
         import builtins
 
         function = space.get(name, getattr(builtins, name, None))
@@ -245,8 +302,22 @@ _ABSENT = object()
 def symbolic_trace(root: Any, concrete_args: Any = None) -> GraphModule:
     """A module of the graph of what `root` does with any input of the same kind.
 
+    Parameters:
+        root: a module or a function; it is called once, with proxies.
+        concrete_args: values of arguments, by name: for the graph they are constants.
+    Returns: a `GraphModule` with the same parameters.
     Raises:
         TraceError: where what it does depends on a value.
+        TypeError: for what can't be called.
+    Example:
+        >>> made = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+        >>> print(made.code.strip())
+        def forward(self, x):
+            relu = torch.relu(x);  x = None
+            add = relu + 1;  relu = None
+            return add
+        >>> made(torch.tensor([-1.0, 2.0]))
+        tensor([1., 3.])
     """
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)

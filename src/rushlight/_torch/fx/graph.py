@@ -36,7 +36,21 @@ class InsertPoint:
 
 
 class Graph:
-    """Steps from placeholders to an output."""
+    """Steps from placeholders to an output.
+
+    Parameters:
+        owning_module: the module that runs it.
+        tracer_cls: the class of the tracer that made it.
+        tracer_extras: nothing here.
+    Raises: nothing; RuntimeError from `lint`, for steps that use what isn't there yet.
+    Example:
+        >>> graph = torch.fx.Graph()
+        >>> x = graph.placeholder("x")
+        >>> end = graph.output(graph.call_function(torch.relu, (x,)))
+        >>> graph.lint()
+        >>> torch.fx.GraphModule(nn.Module(), graph)(torch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
 
     def __init__(
         self, owning_module: Any = None, tracer_cls: Any = None, tracer_extras: Any = None

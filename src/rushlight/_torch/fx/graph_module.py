@@ -66,7 +66,21 @@ _IMPLEMENTATION: Final = "GraphModule.__new__.<locals>.GraphModuleImpl"
 
 
 class GraphModule(Module):
-    """A module that does what its `graph` says; after a change to it call `recompile`."""
+    """A module that does what its `graph` says; after a change to it call `recompile`.
+
+    Parameters:
+        args: a module, or a dictionary by name, of which it takes what the graph's steps name; the
+            graph; and the name of its class.
+    Shapes: those of the program that the graph is of.
+    Raises: RuntimeError: where a step names what the dictionary hasn't. AttributeError: where it
+        names what the module hasn't.
+    Example:
+        >>> made = torch.fx.symbolic_trace(lambda x: torch.relu(x))
+        >>> made.graph.find_nodes(op="call_function")[0].target = torch.neg
+        >>> code = made.recompile()
+        >>> made(torch.tensor([1.0]))
+        tensor([-1.])
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         # `forward` belongs to the class, and each graph has its own.

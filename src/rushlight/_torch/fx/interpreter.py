@@ -17,7 +17,23 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs a graph, one method call per step."""
+    """Runs a graph, one method call per step.
+
+    Parameters:
+        module: a `GraphModule`, or with `graph` any module.
+        garbage_collect_values: whether a value is given up when its last user has run.
+        graph: the steps; None means the module's own.
+    Raises: AttributeError: for a module without a graph. RuntimeError: on `run` without an input.
+    Example:
+        >>> class Counted(torch.fx.Interpreter):
+        ...     steps = 0
+        ...     def run_node(self, n):
+        ...         self.steps += 1
+        ...         return super().run_node(n)
+        >>> made = Counted(torch.fx.symbolic_trace(lambda x: x * 2 + 1))
+        >>> made.run(torch.ones(1)), made.steps
+        (tensor([3.]), 4)
+    """
 
     def __init__(
         self, module: Any, garbage_collect_values: bool = True, graph: Graph | None = None
@@ -110,7 +126,19 @@ class Interpreter:
 
 
 class Transformer(Interpreter):
-    """Runs a graph on proxies: each method says what becomes of a step in a new graph."""
+    """Runs a graph on proxies: each method says what becomes of a step in a new graph.
+
+    Parameters:
+        module: a `GraphModule`.
+    Raises: AttributeError: for a module without a graph.
+    Example:
+        >>> class Negated(torch.fx.Transformer):
+        ...     def call_function(self, target, args, kwargs):
+        ...         return -super().call_function(target, args, kwargs)
+        >>> made = Negated(torch.fx.symbolic_trace(lambda x: torch.relu(x))).transform()
+        >>> made(torch.tensor([2.0]))
+        tensor([-2.])
+    """
 
     def __init__(self, module: Any) -> None:
         super().__init__(module)

@@ -23,7 +23,21 @@ _side_effects: set[Any] = {builtins.print}
 
 
 def has_side_effect(fn: Any) -> Any:
-    """The function itself, which a graph keeps even where nothing uses its result."""
+    """Has a graph keep the calls of a function where nothing uses their results.
+
+    Parameters:
+        fn: the function; usable as a decorator.
+    Returns: the function itself.
+    Raises: TypeError: for what can't be hashed.
+    Example:
+        >>> @torch.fx.has_side_effect
+        ... def report(x):
+        ...     print("here")
+        >>> graph = torch.fx.Graph()
+        >>> step = graph.call_function(report, (graph.placeholder("x"),))
+        >>> step.is_impure()
+        True
+    """
     _side_effects.add(fn)
     return fn
 
@@ -43,14 +57,42 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """`a` with `fn` applied to all nodes that it holds."""
+    """Applies a function to all nodes that tuples, lists, dictionaries and slices hold.
+
+    Parameters:
+        a: the arguments of a step, or a part of them.
+        fn: a function of a node.
+    Returns: the same, with what the function gives in the nodes' places.
+    Raises: AssertionError: for a `fn` that can't be called.
+    Example:
+        >>> x = torch.fx.Graph().placeholder("x")
+        >>> torch.fx.map_arg({"a": [x, 1]}, lambda node: node.name)
+        {'a': ['x', 1]}
+    """
     if not callable(fn):
         raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
 
 
 class Node:
-    """A step: `op` (placeholder, get_attr, call_function, call_method, call_module, output)."""
+    """A step of a graph: what is called, with which values, and who uses the result.
+
+    Parameters:
+        graph: the graph, whose methods make steps.
+        name: its name, once in the graph.
+        op: "placeholder", "get_attr", "call_function", "call_method", "call_module" or "output".
+        target: the function, or the name of a method, a module, an attribute or an input.
+        args: the positional arguments; nodes stand for their results.
+        kwargs: the arguments by name.
+        return_type: the type of the result.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> node = torch.fx.symbolic_trace(torch.relu).graph.find_nodes(op="call_function")[0]
+        >>> node.name, node.target is torch.relu, node.args
+        ('relu', True, (input_1,))
+        >>> list(node.users)
+        [output]
+    """
 
     def __init__(
         self,

@@ -98,7 +98,21 @@ class GraphAppendingTracer(TracerBase):
 
 
 class Proxy:
-    """Stands for the result of a step; what is done with it becomes further steps."""
+    """Stands for the result of a step; what is done with it becomes further steps.
+
+    Parameters:
+        node: the step.
+        tracer: what makes the further steps; None appends them to the node's graph.
+    Raises: AttributeError: for what is no step. TraceError: where its truth or its parts are asked
+        for. RuntimeError: where its length is.
+    Example:
+        >>> graph = torch.fx.Graph()
+        >>> x = torch.fx.Proxy(graph.placeholder("x"))
+        >>> (torch.relu(x) + 1).node
+        add
+        >>> [node.name for node in graph.nodes]
+        ['x', 'relu', 'add']
+    """
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer

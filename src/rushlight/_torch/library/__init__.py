@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._base.lazy import list_names as _listed
 from .check import OpCheckError, opcheck
 from .custom import CustomOpDef, custom_op, triton_op, wrap_triton
 from .inference import infer_schema
@@ -29,3 +30,5 @@ __all__ = [
     "register_autocast", "register_autograd", "register_fake", "register_kernel",
     "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton",
 ]  # fmt: skip
+
+__dir__ = _listed(globals())
