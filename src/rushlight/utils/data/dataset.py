@@ -164,7 +164,7 @@ class ConcatDataset(Dataset[Item]):
         """The old spelling of `cumulative_sizes`."""
         warnings.warn(
             "`cummulative_sizes` attribute is renamed to `cumulative_sizes`",
-            DeprecationWarning,
+            FutureWarning,
             stacklevel=2,
         )
         return self.cumulative_sizes

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["Loading", "SingleProcess", "Workers"]
 
 
+# What PyTorch calls them.
+_NAMES = {
+    "Loading": "_BaseDataLoaderIter",
+    "SingleProcess": "_SingleProcessDataLoaderIter",
+    "Workers": "_MultiProcessingDataLoaderIter",
+}
 # How long a worker may take to end before it is made to.
 PATIENCE = 5.0
 
@@ -98,23 +104,28 @@ class Loading(Iterator[Any]):
             apply_random_seed(self.loader.dataset, Generator().manual_seed(seed))
 
     def _begin(self) -> None:
-        self._orders = iter(self.loader._index_sampler)
-        self._given = 0
-        self._announced: int | None = self.loader._IterableDataset_len_called
+        self._sampler_iter = iter(self.loader._index_sampler)
+        self._num_yielded = 0
+        self._IterableDataset_len_called: int | None = self.loader._IterableDataset_len_called
 
     def __len__(self) -> int:
         return len(self.loader._index_sampler)
+
+    def __getstate__(self) -> object:
+        raise NotImplementedError(
+            "{} cannot be pickled", _NAMES.get(type(self).__name__, type(self).__name__)
+        )
 
     def _next(self) -> object:
         raise NotImplementedError
 
     def __next__(self) -> Any:
         batch = self._next()
-        self._given += 1
+        self._num_yielded += 1
         if (
             self.loader._dataset_kind == 1
-            and self._announced is not None
-            and self._given > self._announced
+            and self._IterableDataset_len_called is not None
+            and self._num_yielded > self._IterableDataset_len_called
         ):
             self._warn_of_length()
         return batch
@@ -122,8 +133,8 @@ class Loading(Iterator[Any]):
     def _warn_of_length(self) -> None:
         text = (
             f"Length of IterableDataset {self.loader.dataset} was reported to be "
-            f"{self._announced}(when accessing len(dataloader)), but {self._given} samples have "
-            "been fetched. "
+            f"{self._IterableDataset_len_called}(when accessing len(dataloader)), but "
+            f"{self._num_yielded} samples have been fetched. "
         )
         if self.loader.num_workers:
             text += (
@@ -140,10 +151,12 @@ class SingleProcess(Loading):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
+        if self._timeout != 0:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         self._fetch = fetch_of(loader)(loader.dataset)
 
     def _next(self) -> object:
-        return self._fetch(next(self._orders))
+        return self._fetch(next(self._sampler_iter))
 
 
 class Workers(Loading):
@@ -160,8 +173,8 @@ class Workers(Loading):
         super().__init__(loader)
         # A pipe for each worker: one that dies in the middle of a batch ends its own pipe only.
         self._pipes: list[Any] = []
-        self._done = context.Event()
-        self._queues: list[Any] = []
+        self._workers_done_event = context.Event()
+        self._index_queues: list[Any] = []
         count = loader.num_workers
         for number in range(count):
             taken, orders = context.Pipe(duplex=False)
@@ -180,7 +193,7 @@ class Workers(Loading):
             pipe, theirs = context.Pipe(duplex=SHARES)
             process = context.Process(
                 target=W.run,
-                args=(setup, taken, theirs, self._done),
+                args=(setup, taken, theirs, self._workers_done_event),
                 name=W.ProcessName(f"DataLoader-worker-{number}"),
                 daemon=True,
             )
@@ -200,7 +213,7 @@ class Workers(Loading):
             theirs.close()
             taken.close()
             self._pipes.append(pipe)
-            self._queues.append(orders)
+            self._index_queues.append(orders)
             self._workers.append(process)
         self._fill()
 
@@ -208,10 +221,10 @@ class Workers(Loading):
         """Begins a new epoch with the same processes."""
         self.loader = _as_it_is(loader)
         super()._begin()
-        self._reads = [True] * len(self._queues)
-        for orders in self._queues:
+        self._reads = [True] * len(self._index_queues)
+        for orders in self._index_queues:
             _send(orders, W.Resume())
-        waiting = len(self._queues)
+        waiting = len(self._index_queues)
         while waiting:
             number, _ = self._take()
             # What is left of an epoch that wasn't finished is dropped on the way.
@@ -219,25 +232,25 @@ class Workers(Loading):
         self._fill()
 
     def _fill(self) -> None:
-        self._sent = 0
-        self._wanted = 0
+        self._send_idx = 0
+        self._rcvd_idx = 0
         self._early: dict[int, Any] = {}
         self._who: dict[int, int] = {}
-        self._active = [True] * len(self._queues)
-        self._reads = [True] * len(self._queues)
+        self._workers_status = [True] * len(self._index_queues)
+        self._reads = [True] * len(self._index_queues)
         self._turn = 0
-        for _ in range(self.loader.prefetch_factor * len(self._queues)):
+        for _ in range(self.loader.prefetch_factor * len(self._index_queues)):
             self._order()
 
     def _order(self) -> None:
         """Sends the next order to the next worker that has something left."""
-        keys = next(self._orders, self)
+        keys = next(self._sampler_iter, self)
         if keys is self:
             return
-        count = len(self._queues)
+        count = len(self._index_queues)
         for step in range(count):
             number = (self._turn + step) % count
-            if not self._active[number]:
+            if not self._workers_status[number]:
                 continue
             if not self.loader.in_order and self._load(number) >= self.loader.prefetch_factor:
                 continue
@@ -245,9 +258,9 @@ class Workers(Loading):
             break
         else:
             return
-        _send(self._queues[number], (self._sent, keys))
-        self._who[self._sent] = number
-        self._sent += 1
+        _send(self._index_queues[number], (self._send_idx, keys))
+        self._who[self._send_idx] = number
+        self._send_idx += 1
 
     def _load(self, number: int) -> int:
         return sum(who == number for who in self._who.values())
@@ -278,34 +291,37 @@ class Workers(Loading):
         while True:
             if self.loader.in_order:
                 # Orders of workers that had nothing left are never answered.
-                while self._wanted < self._sent and not (
-                    self._wanted in self._early
-                    or (self._active[self._who.get(self._wanted, 0)] and self._wanted in self._who)
+                while self._rcvd_idx < self._send_idx and not (
+                    self._rcvd_idx in self._early
+                    or (
+                        self._workers_status[self._who.get(self._rcvd_idx, 0)]
+                        and self._rcvd_idx in self._who
+                    )
                 ):
-                    self._who.pop(self._wanted, None)
-                    self._wanted += 1
-                over = self._wanted >= self._sent
+                    self._who.pop(self._rcvd_idx, None)
+                    self._rcvd_idx += 1
+                over = self._rcvd_idx >= self._send_idx
             else:
-                over = not any(self._active[number] for number in self._who.values())
+                over = not any(self._workers_status[number] for number in self._who.values())
             if over:
                 if not self.loader.persistent_workers:
                     self.shut_down()
                 raise StopIteration
-            if self._wanted in self._early:
-                return self._gave(self._wanted, self._early.pop(self._wanted))
+            if self._rcvd_idx in self._early:
+                return self._gave(self._rcvd_idx, self._early.pop(self._rcvd_idx))
             number, answer = self._take()
             if isinstance(answer, W.Ended):
-                self._active[answer.worker] = False
+                self._workers_status[answer.worker] = False
                 if not self.loader.persistent_workers:
                     self._reads[answer.worker] = False
-                    _send(self._queues[answer.worker], None)
+                    _send(self._index_queues[answer.worker], None)
                 self._who.pop(number, None)
                 if not self.loader.in_order:
                     lost = [n for n, who in self._who.items() if who == answer.worker]
                     for n in lost:
                         del self._who[n]
                 self._order()
-            elif self.loader.in_order and number != self._wanted:
+            elif self.loader.in_order and number != self._rcvd_idx:
                 self._early[number] = answer
             else:
                 return self._gave(number, answer)
@@ -313,11 +329,19 @@ class Workers(Loading):
     def _gave(self, number: int, answer: object) -> object:
         del self._who[number]
         if self.loader.in_order:
-            self._wanted += 1
+            self._rcvd_idx += 1
         self._order()
         if isinstance(answer, W.Caught):
             answer.reraise()
         return answer
+
+    @property
+    def _tasks_outstanding(self) -> int:
+        """How many batches have been ordered, and not been given yet."""
+        return len(self._who)
+
+    def _shutdown_workers(self) -> None:
+        self.shut_down()
 
     def shut_down(self) -> None:
         """Ends the processes, whatever they are doing."""
@@ -329,8 +353,8 @@ class Workers(Loading):
         if not self._workers:
             return
         try:
-            self._done.set()
-            for orders in self._queues:
+            self._workers_done_event.set()
+            for orders in self._index_queues:
                 _send(orders, None)
             deadline = time.monotonic() + PATIENCE
             for process in self._workers:
@@ -339,7 +363,7 @@ class Workers(Loading):
                     process.terminate()
                     process.join(1.0)
         finally:
-            for orders in self._queues:
+            for orders in self._index_queues:
                 orders.close()
             for pipe in self._pipes:
                 pipe.close()

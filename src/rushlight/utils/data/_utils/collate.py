@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...._array.memory import collation as batches
 from ...._base import dtypes
+from ...._base.memory_format import strided
 from ...._tensor.tensor import Tensor
 from ....nn._ground import f
 
@@ -124,7 +125,18 @@ def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> An
 
 
 def collate_tensor_fn(batch: Sequence[Tensor], *, collate_fn_map: _Table | None = None) -> Tensor:
-    """Tensors stacked along a new first dimension."""
+    """Tensors stacked along a new first dimension.
+
+    Raises:
+        RuntimeError: for sparse and nested tensors.
+    """
+    first = batch[0]
+    if first.is_nested or first.layout is not strided:
+        kind = "nested" if first.is_nested else "sparse"
+        raise RuntimeError(
+            f"Batches of {kind} tensors are not currently supported by the default collate_fn; "
+            "please provide a custom collate_fn to handle them appropriately."
+        )
     return f.stack(batch, 0)
 
 

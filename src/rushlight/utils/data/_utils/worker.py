@@ -11,6 +11,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...._array.memory import collation as batches
@@ -32,25 +33,19 @@ _generate_state = batches.worker_state
 RESUMED = -1
 
 
+@dataclass(frozen=True, slots=True)
 class WorkerInfo:
     """What a worker knows of itself: `id`, `num_workers`, `seed`, and its copy of `dataset`.
 
     PyTorch's fields for workers that are threads are there, and say that these are processes.
     """
 
-    def __init__(self, **what: object) -> None:
-        self.__dict__.update(what)
-        self._keys = tuple(what)
-        self._made = True
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if "_made" in self.__dict__:
-            raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
-        super().__setattr__(name, value)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{key}={getattr(self, key)}" for key in self._keys)
-        return f"{type(self).__name__}({shown})"
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+    rng: Any = None
+    worker_method: str | None = "multiprocessing"
 
 
 _info: WorkerInfo | None = None
@@ -188,9 +183,7 @@ def run(setup: Setup, orders: Connection, pipe: object, done: Any) -> None:
     random.seed(seed)
     manual_seed(seed)
     batches.seed_worker(setup.base_seed, setup.worker)
-    _info = WorkerInfo(id=setup.worker, num_workers=setup.workers, seed=seed,
-                       dataset=setup.dataset, rng=None,
-                       worker_method="multiprocessing")  # fmt: skip
+    _info = WorkerInfo(setup.worker, setup.workers, seed, setup.dataset)
     results = _Sender(pipe)
     failed: Caught | None = None
     fetch: Callable[[Any], Any] | None = None
