@@ -1,8 +1,7 @@
 """What the help of public names says and lacks: `python -m tests.table.help_checks`.
 
 Asked of functions, methods and classes: a first line, every parameter explained, shapes (where
-tensors come or go), what is returned, what is refused, and an example that runs. What is still
-lacking is listed in `docs/reference/help-gaps.txt`; the list may only get shorter.
+tensors come or go), what is returned, what is refused, and an example that runs.
 """
 
 from __future__ import annotations
@@ -13,17 +12,14 @@ import inspect
 import re
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from enum import EnumMeta
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import rushlight
 from tests.table.public_names import public_names
 
-PATH = Path(__file__).parents[2] / "docs" / "reference" / "help-gaps.txt"
 PARTS = ("summary", "parameters", "shapes", "returns", "raises", "example")
 #: A heading: the rest of its line, and the indented lines below, are what it says.
 HEADING = re.compile(r"^([A-Z][A-Za-z ]*)(?: \([^)]*\))?:(?: |$)")
@@ -220,30 +216,12 @@ def gaps() -> dict[str, list[str]]:
     return {name: missing for name, missing in found if missing}
 
 
-def recorded() -> dict[str, list[str]]:
-    """What the list says."""
-    lines = PATH.read_text().splitlines() if PATH.exists() else []
-    return {name: said.split() for name, _, said in (line.partition(": ") for line in lines)}
-
-
-def counts(found: dict[str, list[str]]) -> Counter[str]:
-    """How many names lack each part."""
-    return Counter(part.partition("(")[0] for missing in found.values() for part in missing)
-
-
 def main() -> int:
-    """Writes the list where it has got shorter; 0, or 1 where help has been lost."""
-    now, before = gaps(), recorded()
-    lost = [
-        f"{name}: {part}" for name, missing in now.items() for part in missing
-        if part.partition("(")[0] not in [p.partition("(")[0] for p in before.get(name, [])]
-    ]  # fmt: skip
-    if before and lost:
-        print("\n".join(["help that is missing:", *lost]))
-        return 1
-    PATH.write_text("".join(f"{name}: {' '.join(said)}\n" for name, said in now.items()))
-    print(f"{len(now)} of {len(explained_names())} names lack something:", dict(counts(now)))
-    return 0
+    """Prints what is lacking; 0 where nothing is."""
+    found = gaps()
+    print("".join(f"{name}: {' '.join(said)}\n" for name, said in found.items()), end="")
+    print(f"{len(found)} of {len(explained_names())} names lack something")
+    return bool(found)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,16 @@ class FunctionModifiers:
 
 
 class Attribute(NamedTuple):
-    """A value with the type that TorchScript would give it."""
+    """A value with the type that TorchScript would give it.
+
+    Parameters:
+        value: the value.
+        type: its type.
+    Raises: TypeError: for other parameters.
+    Example:
+        >>> torch.jit.Attribute(0.5, float)
+        Attribute(value=0.5, type=<class 'float'>)
+    """
 
     value: Any
     type: Any
@@ -46,20 +55,53 @@ def _mark(fn: Callable[..., Any], mark: str) -> Callable[..., Any]:
 
 
 def export(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The method itself, marked: it stays callable on the scripted module."""
+    """Marks a method, which stays callable on the scripted module.
+
+    Parameters:
+        fn: the method.
+    Returns: the method itself.
+    Raises: AttributeError: for what can't be marked.
+    Example:
+        >>> class Scale(nn.Module):
+        ...     @torch.jit.export
+        ...     def twice(self, x):
+        ...         return 2 * x
+        >>> torch.jit.script(Scale()).twice(torch.ones(1))
+        tensor([2.])
+    """
     return _mark(fn, FunctionModifiers.EXPORT)
 
 
 def unused(fn: Any) -> Any:
-    """The method itself, marked as one that scripted code won't call."""
+    """Marks a method as one that scripted code won't call.
+
+    Parameters:
+        fn: the method, or a property.
+    Returns: the method itself, which stays callable here.
+    Raises: AttributeError: for what can't be marked.
+    Example:
+        >>> @torch.jit.unused
+        ... def report(x):
+        ...     return f"seen {x}"
+        >>> report(1)
+        'seen 1'
+    """
     return _mark(fn, FunctionModifiers.UNUSED)
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Callable[..., Any]:
-    """The function itself, marked; `@ignore` and `@ignore(drop=True)` both work.
+    """Marks a function as Python's; `@ignore` and `@ignore(drop=True)` both work.
 
-    Raises:
-        RuntimeError: for an argument that is neither a function nor a bool.
+    Parameters:
+        drop: the function; or whether scripted code won't call it.
+    Returns: the function itself, or what marks one.
+    Raises: RuntimeError: for an argument that is neither a function nor a bool.
+    Example:
+        >>> @torch.jit.ignore
+        ... def report(x):
+        ...     return f"seen {x}"
+        >>> report(1)
+        'seen 1'
     """
     if callable(drop):
         return _mark(drop, FunctionModifiers.IGNORE)
@@ -124,7 +166,13 @@ TRACING = _Tracing()
 
 
 def is_scripting() -> bool:
-    """False: all code runs as Python."""
+    """Whether a scripted program runs.
+
+    Returns: False: all code runs as Python.
+    Example:
+        >>> torch.jit.script(lambda: torch.jit.is_scripting())()
+        False
+    """
     return False
 
 
@@ -285,6 +333,16 @@ def fits(obj: Any, kind: Any) -> bool:
 
 
 def _isinstance(obj: Any, target_type: Any) -> bool:
-    """Whether a value has a type, or one of several; elements of containers are looked at."""
+    """Whether a value has a type, or one of several; elements of containers are looked at.
+
+    Parameters:
+        obj: the value.
+        target_type: a type, as `list[int]` too, or a tuple of types.
+    Returns: True or False.
+    Raises: TypeError: for what is no type.
+    Example:
+        >>> torch.jit.isinstance([1, 2], list[int]), torch.jit.isinstance([1, "a"], list[int])
+        (True, False)
+    """
     kinds = target_type if isinstance(target_type, tuple) else (target_type,)
     return any(fits(obj, kind) for kind in kinds)

@@ -66,12 +66,31 @@ isinstance = _isinstance
 
 
 def annotate(the_type: object, the_value: object) -> object:
-    """The value itself."""
+    """The value itself; to a reader, with a type.
+
+    Parameters:
+        the_type: the type that TorchScript would give it.
+        the_value: the value.
+    Returns: the value.
+    Raises: nothing.
+    Example:
+        >>> torch.jit.annotate(list[int], [])
+        []
+    """
     return the_value
 
 
 def export_opnames(m: object) -> list[str]:
-    """No names: a scripted module has no graph here, so no operators of one."""
+    """The operators of a module's graph.
+
+    Parameters:
+        m: a scripted module.
+    Returns: no names: a scripted module has no graph here.
+    Raises: nothing.
+    Example:
+        >>> torch.jit.export_opnames(torch.jit.script(nn.ReLU()))
+        []
+    """
     return []
 
 

@@ -170,7 +170,19 @@ class ScriptModule(_WithoutGraph, Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What `script` and `trace` make of a module; it shares all parameters and buffers with it."""
+    """What `script` and `trace` make of a module; it shares all parameters and buffers with it.
+
+    Parameters:
+        args: what the module's own class takes; programs call `script` or `trace` instead.
+    Shapes: those of the module.
+    Raises: TypeError: for arguments that the class doesn't take. RuntimeError: where a graph is
+        asked for, as by `.graph`: there is none.
+    Example:
+        >>> layer = nn.Linear(2, 1)
+        >>> made = torch.jit.script(layer)
+        >>> type(made).__name__, made.original_name, made.weight is layer.weight
+        ('RecursiveScriptModule', 'Linear', True)
+    """
 
     _program_class: type
 
@@ -259,8 +271,21 @@ def script(
 ) -> Any:
     """A scripted module or function that runs the program's own code; a class is given back.
 
+    Parameters:
+        obj: a module, a function, or a class.
+        optimize, example_inputs: nothing here.
+    Returns: a `RecursiveScriptModule`, a `ScriptFunction`, or what was given.
     Raises:
-        TypeError: for what can't be scripted.
+        TypeError: for an object of a builtin class, as a number.
+        RuntimeError: for a class of modules.
+    Example:
+        >>> @torch.jit.script
+        ... def twice(x):
+        ...     return 2 * x
+        >>> twice(torch.ones(1))
+        tensor([2.])
+        >>> torch.jit.script(nn.ReLU())
+        RecursiveScriptModule(original_name=ReLU)
     """
     if isinstance(obj, ScriptModule | ScriptFunction):
         return obj
@@ -285,15 +310,36 @@ def script(
 
 
 def script_method(fn: Any) -> Any:
-    """The method itself; usable in classes derived from `ScriptModule`."""
+    """The method itself; usable in classes derived from `ScriptModule`.
+
+    Parameters:
+        fn: the method.
+    Returns: the method.
+    Raises: nothing.
+    Example:
+        >>> class Twice(torch.jit.ScriptModule):
+        ...     @torch.jit.script_method
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> Twice()(torch.ones(1))
+        tensor([2.])
+    """
     return fn
 
 
 def interface(obj: Any) -> Any:
     """The class itself, which describes what modules can do.
 
-    Raises:
-        RuntimeError: for anything but a class.
+    Parameters:
+        obj: the class, whose methods have no bodies.
+    Returns: the class.
+    Raises: RuntimeError: for anything but a class.
+    Example:
+        >>> @torch.jit.interface
+        ... class Scales:
+        ...     def scale(self, x: torch.Tensor) -> torch.Tensor: ...
+        >>> Scales.__name__
+        'Scales'
     """
     if not inspect.isclass(obj):
         raise RuntimeError("interface must be applied to a class")
@@ -309,8 +355,16 @@ def freeze(
 ) -> Any:
     """The module itself, whose parameters are taken for constants.
 
-    Raises:
-        RuntimeError: for a module that isn't scripted, and in training.
+    Parameters:
+        mod: a scripted or traced module, in eval mode.
+        preserved_attrs: names of attributes that would stay; with them a module in training is
+            taken.
+        optimize_numerics, preserve_parameters: nothing here.
+    Returns: the module.
+    Raises: RuntimeError: for a module that isn't scripted, and in training.
+    Example:
+        >>> torch.jit.freeze(torch.jit.script(nn.ReLU().eval()))(torch.tensor([-1.0]))
+        tensor([0.])
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
@@ -328,11 +382,30 @@ def freeze(
 def run_frozen_optimizations(
     mod: Any, optimize_numerics: bool = True, preserved_methods: Any = None
 ) -> None:
-    """Does nothing: there is no graph to improve."""
+    """Does nothing: there is no graph to improve.
+
+    Parameters:
+        mod: a frozen module.
+        optimize_numerics, preserved_methods: nothing here.
+    Raises: nothing.
+    Example:
+        >>> torch.jit.run_frozen_optimizations(torch.jit.script(nn.ReLU().eval()))
+    """
 
 
 def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
-    """The module itself."""
+    """The module itself: there is no graph to improve.
+
+    Parameters:
+        mod: a scripted or traced module.
+        other_methods: nothing here.
+    Returns: the module.
+    Raises: nothing.
+    Example:
+        >>> model = torch.jit.script(nn.ReLU().eval())
+        >>> torch.jit.optimize_for_inference(model) is model
+        True
+    """
     return mod
 
 

@@ -30,7 +30,15 @@ class TracingCheckError(Exception):
 
 
 def is_tracing() -> bool:
-    """Whether `trace` is calling its function on the example."""
+    """Whether `trace` is calling its function on the example.
+
+    Returns: True within that call, in its thread.
+    Example:
+        >>> seen = []
+        >>> made = torch.jit.trace(lambda x: seen.append(torch.jit.is_tracing()), torch.ones(1))
+        >>> seen, torch.jit.is_tracing()
+        ([True], False)
+    """
     return TRACING.on
 
 
@@ -68,8 +76,18 @@ def trace(
 
     Unlike a trace, what comes back still takes each branch that the values of an input ask for.
 
-    Raises:
-        RuntimeError: without an example, and for what can't be called.
+    Parameters:
+        func: a module, its `forward`, or a function.
+        example_inputs: its arguments: a tuple, one value, or a dictionary by name.
+        example_kwarg_inputs: its arguments by name.
+        optimize, check_trace, check_inputs, check_tolerance, strict: nothing here: there is no
+            graph that could differ.
+    Returns: a `TopLevelTracedModule` or a `ScriptFunction`.
+    Raises: RuntimeError: without an example, and for what can't be called; what the call raises.
+    Example:
+        >>> made = torch.jit.trace(lambda x: 2 * x, torch.ones(3))
+        >>> made(torch.ones(1))
+        tensor([2.])
     """
     if isinstance(func, RecursiveScriptModule | ScriptFunction):
         return func
@@ -91,8 +109,17 @@ def trace(
 def trace_module(mod: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     """A traced module; each method that `inputs` names is called once on its example.
 
-    Raises:
-        AttributeError: unless `inputs` is a dict from names of methods to examples.
+    Parameters:
+        mod: the module.
+        inputs: examples by names of methods: a tuple of arguments, or one value.
+        args: others of PyTorch's, which change nothing here; so by name.
+    Returns: a `TopLevelTracedModule`.
+    Raises: AttributeError: unless `inputs` is a dict from names of methods to examples; what the
+        calls raise.
+    Example:
+        >>> made = torch.jit.trace_module(nn.ReLU(), {"forward": torch.ones(1)})
+        >>> made(torch.tensor([-1.0]))
+        tensor([0.])
     """
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
@@ -107,7 +134,19 @@ def _get_trace_graph(f: Any, args: Any = (), *rest: Any, **kwargs: Any) -> Any:
 
 
 def script_if_tracing(fn: Any) -> Any:
-    """The function itself: there is no trace that it would have to be scripted for."""
+    """The function itself: there is no trace that it would have to be scripted for.
+
+    Parameters:
+        fn: the function.
+    Returns: the function.
+    Raises: nothing.
+    Example:
+        >>> @torch.jit.script_if_tracing
+        ... def twice(x):
+        ...     return 2 * x
+        >>> twice(torch.ones(1))
+        tensor([2.])
+    """
     return fn
 
 

@@ -22,8 +22,19 @@ _MARK: Final = "rushlight.jit"
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
     """Writes a scripted or traced module or function to a file.
 
-    Raises:
-        TypeError: for a module that is neither.
+    The file holds parameters and the names of the program's classes, not their code.
+
+    Parameters:
+        m: what `script` or `trace` gave.
+        f: a path, or a file that is open for writing bytes.
+    Raises: TypeError: for a module that is neither. OSError: where the file can't be written.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.jit.save(torch.jit.script(nn.ReLU()), file)
+        >>> place = file.seek(0)
+        >>> torch.jit.load(file)(torch.tensor([-1.0]))
+        tensor([0.])
     """
     if not getattr(type(m), "_is_scripted", False):
         raise TypeError("expected a module or function of torch.jit.script or torch.jit.trace, "
@@ -44,9 +55,21 @@ def load(
     Like `torch.load(..., weights_only=False)` this runs what the file names: load only files that
     you trust.
 
+    Parameters:
+        f: a path, or a file that is open for reading bytes.
+        map_location: where its tensors go, as for `torch.load`.
+    Returns: a `ScriptModule` or a `ScriptFunction`.
     Raises:
         ValueError: where there is no such file.
-        RuntimeError: for a file in TorchScript's own format.
+        RuntimeError: for a file in TorchScript's own format, and for one that `save` hasn't
+            written.
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.jit.save(torch.jit.script(nn.Linear(2, 1)), file)
+        >>> place = file.seek(0)
+        >>> torch.jit.load(file)
+        RecursiveScriptModule(original_name=Linear)
     """
     if isinstance(f, str | os.PathLike):
         if not Path(f).exists():
@@ -90,10 +113,30 @@ def _flatbuffer() -> NoReturn:
 
 
 def jit_module_from_flatbuffer(f: Any) -> Any:
-    """Raises RuntimeError: there are no such files here."""
+    """Refuses: there are no such files here.
+
+    Parameters:
+        f: the file.
+    Returns: nothing; it raises.
+    Raises: RuntimeError: always.
+    Example:
+        >>> torch.jit.jit_module_from_flatbuffer("model.ff")
+        Traceback (most recent call last):
+        RuntimeError: Rushlight reads and writes no flatbuffer files of TorchScript modules
+    """
     _flatbuffer()
 
 
 def save_jit_module_to_flatbuffer(m: Any, f: Any, _extra_files: Any = None) -> None:
-    """Raises RuntimeError: there are no such files here."""
+    """Refuses: there are no such files here.
+
+    Parameters:
+        m: the module.
+        f: the file.
+    Raises: RuntimeError: always.
+    Example:
+        >>> torch.jit.save_jit_module_to_flatbuffer(torch.jit.script(nn.ReLU()), "model.ff")
+        Traceback (most recent call last):
+        RuntimeError: Rushlight reads and writes no flatbuffer files of TorchScript modules
+    """
     _flatbuffer()

@@ -21,7 +21,17 @@ _strategy: list[list[tuple[str, int]]] = [[("STATIC", 2), ("DYNAMIC", 10)]]
 
 @contextlib.contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """A context that changes nothing: there is no graph to optimise."""
+    """A context that changes nothing: there is no graph to optimise.
+
+    Parameters:
+        should_optimize: whether graphs would be optimised.
+    Returns: the context; it gives None.
+    Raises: nothing.
+    Example:
+        >>> with torch.jit.optimized_execution(False):
+        ...     torch.jit.script(nn.ReLU())(torch.tensor([-1.0]))
+        tensor([0.])
+    """
     yield
 
 
@@ -29,8 +39,14 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 def fuser(name: str) -> Iterator[None]:
     """A context that changes nothing: there is no graph to fuse.
 
-    Raises:
-        Exception: for the name of no fuser of PyTorch's.
+    Parameters:
+        name: "fuser0", "fuser1", "fuser2", "fuser3" or "none".
+    Returns: the context; it gives None.
+    Raises: Exception: for the name of no fuser of PyTorch's.
+    Example:
+        >>> with torch.jit.fuser("fuser1"):
+        ...     torch.jit.script(nn.ReLU())(torch.tensor([-1.0]))
+        tensor([0.])
     """
     if name not in ("fuser0", "fuser1", "fuser2", "fuser3", "none"):
         raise Exception(f"unrecognized fuser option (name: {name})")
@@ -38,7 +54,13 @@ def fuser(name: str) -> Iterator[None]:
 
 
 class strict_fusion:
-    """A context that changes nothing: there is no graph to fuse."""
+    """A context that changes nothing: there is no graph to fuse.
+
+    Example:
+        >>> with torch.jit.strict_fusion():
+        ...     torch.jit.script(nn.ReLU())(torch.tensor([-1.0]))
+        tensor([0.])
+    """
 
     def __enter__(self) -> None:
         pass
@@ -48,23 +70,59 @@ class strict_fusion:
 
 
 def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Notes a strategy and gives the one before."""
+    """Notes a strategy, which changes nothing.
+
+    Parameters:
+        strategy: pairs of "STATIC" or "DYNAMIC" and a number.
+    Returns: the one that was noted before.
+    Raises: nothing.
+    Example:
+        >>> before = torch.jit.set_fusion_strategy([("DYNAMIC", 4)])
+        >>> torch.jit.set_fusion_strategy(before)
+        [('DYNAMIC', 4)]
+    """
     before, _strategy[0] = _strategy[0], strategy
     return before
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
-    """Notes what was asked for."""
+    """Notes what was asked for, which changes nothing.
+
+    Parameters:
+        enabled: what `onednn_fusion_enabled` will say.
+    Raises: nothing.
+    Example:
+        >>> torch.jit.enable_onednn_fusion(True)
+        >>> torch.jit.onednn_fusion_enabled()
+        True
+        >>> torch.jit.enable_onednn_fusion(False)
+    """
     _onednn[0] = enabled
 
 
 def onednn_fusion_enabled() -> bool:
-    """What was asked for."""
+    """What `enable_onednn_fusion` was asked for.
+
+    Returns: False by default.
+    Example:
+        >>> torch.jit.onednn_fusion_enabled()
+        False
+    """
     return _onednn[0]
 
 
 def last_executed_optimized_graph() -> Any:
-    """Raises RuntimeError: there is no graph."""
+    """Refuses: there is no graph.
+
+    Returns: nothing; it raises.
+    Raises: RuntimeError: always.
+    Example:
+        >>> try:
+        ...     torch.jit.last_executed_optimized_graph()
+        ... except RuntimeError:
+        ...     print("no graph")
+        no graph
+    """
     no_graph("last_executed_optimized_graph()")
 
 
@@ -107,5 +165,17 @@ def wait(future: Any) -> Any:
 
 
 def parallel(*args: Any, **kwargs: Any) -> Any:
-    """Raises RuntimeError: there is no graph."""
+    """Refuses: there is no graph.
+
+    Parameters:
+        args: whatever is given; so by name.
+    Returns: nothing; it raises.
+    Raises: RuntimeError: always.
+    Example:
+        >>> try:
+        ...     torch.jit.parallel()
+        ... except RuntimeError:
+        ...     print("no graph")
+        no graph
+    """
     no_graph("parallel()")

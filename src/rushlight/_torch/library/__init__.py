@@ -8,7 +8,6 @@ from .custom import CustomOpDef, custom_op, triton_op, wrap_triton
 from .inference import infer_schema
 from .registration import (
     Library,
-    Tag,
     _scoped_library,  # noqa: F401
     define,
     fallthrough_kernel,
@@ -23,6 +22,7 @@ from .registration import (
     register_torch_dispatch,
     register_vmap,
 )
+from .tags import Tag
 
 __all__ = [
     "CustomOpDef", "Library", "OpCheckError", "Tag", "custom_op", "define", "fallthrough_kernel",

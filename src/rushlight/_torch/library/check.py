@@ -108,12 +108,29 @@ def opcheck(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> dict[str, str]:
-    """By test "SUCCESS", or the error.
+    """Tests an operator on example arguments: by test "SUCCESS", or the error.
 
     The tests: the schema holds, results are what the fake tells, backward gives the same twice.
 
+    Parameters:
+        op: what `custom_op` gave, `torch.ops.namespace.name`, an overload of it, or its name.
+        args: its arguments.
+        kwargs: its arguments by name.
+        test_utils: the names of tests: "test_schema", "test_autograd_registration",
+            "test_faketensor", "test_aot_dispatch_static" and "test_aot_dispatch_dynamic".
+        raise_exception: whether the first failure is raised, not written down.
+        atol, rtol: nothing here: both runs have to give the same bits.
+    Returns: a dictionary from names of tests to what they found.
     Raises:
         OpCheckError: for a test that fails, unless `raise_exception=False`.
+        ValueError: for a test that there isn't.
+        RuntimeError: for an operator that there isn't.
+    Example:
+        >>> @torch.library.custom_op("help_of_opcheck::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> torch.library.opcheck(twice, (torch.ones(2),), test_utils="test_schema")
+        {'test_schema': 'SUCCESS'}
     """
     target = overload_of(op)
     values = target.values(args, kwargs or {})

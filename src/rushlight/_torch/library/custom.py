@@ -13,7 +13,6 @@ from ..._table.names.registered_operators import RegisteredOverload
 from .autograd import formula_of
 from .inference import infer_schema
 from .registration import (
-    Tag,
     _keys_of,
     define_in,
     parse_name,
@@ -22,13 +21,32 @@ from .registration import (
     register_fake,
     register_vmap,
 )
+from .tags import Tag
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
 
 
 class CustomOpDef:
-    """An operator that `custom_op` has made, and the place to register what belongs to it."""
+    """An operator that `custom_op` has made, and the place to register what belongs to it.
+
+    Parameters:
+        namespace: the operator's namespace.
+        name: its name.
+        schema: its arguments and results: "(Tensor x) -> Tensor".
+        fn: the function that it was made of, which is called where a kernel is switched off.
+        tags: of `torch.Tag`, what is known of it.
+    Raises: RuntimeError: for a text that is no schema.
+    Example:
+        >>> @torch.library.custom_op("help_of_definition::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> twice.register_autograd(lambda ctx, grad: 2 * grad)
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> twice(x).backward()
+        >>> x.grad
+        tensor([2.])
+    """
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable[..., Any],
                  tags: Any = None) -> None:  # fmt: skip
@@ -171,8 +189,25 @@ def custom_op(
 ) -> Any:
     """An operator `namespace::name` that a function computes; without one, a decorator.
 
+    Parameters:
+        name: "namespace::name".
+        fn: the function; its annotations make the schema where none is given.
+        mutates_args: the names of arguments that it writes, or "unknown".
+        device_types: the kinds of devices that it computes on; None means all.
+        schema: the arguments and results: "(Tensor x) -> Tensor".
+        tags: of `torch.Tag`, what is known of it.
+    Shapes: those of the function.
+    Returns: a `CustomOpDef`, which is called as the function is.
     Raises:
-        ValueError: where the function's annotations make no schema.
+        ValueError: where the function's annotations make no schema, and for a name of another form.
+        RuntimeError: for a text that is no schema, an unknown kind of device, and when called, for
+            results that share memory with arguments.
+    Example:
+        >>> @torch.library.custom_op("help_of_custom_op::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> twice(torch.ones(1)), torch.ops.help_of_custom_op.twice(torch.ones(1))
+        (tensor([2.]), tensor([2.]))
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
@@ -188,7 +223,23 @@ def custom_op(
 def triton_op(
     name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any, schema: Any = None
 ) -> Any:
-    """Like `custom_op`, but recorded as the operations that the function is made of."""
+    """Like `custom_op`, but recorded as the operations that the function is made of.
+
+    Parameters:
+        name: "namespace::name".
+        fn: the function; without one this is a decorator.
+        mutates_args: the names of arguments that it writes, or "unknown".
+        schema: the arguments and results; None means that annotations make it.
+    Returns: a `CustomOpDef`.
+    Raises: ValueError: where the function's annotations make no schema, and for a name of another
+        form.
+    Example:
+        >>> @torch.library.triton_op("help_of_triton_op::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> twice(torch.ones(1))
+        tensor([2.])
+    """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
         found: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
@@ -199,5 +250,14 @@ def triton_op(
 
 
 def wrap_triton(triton_kernel: Callable[..., Any], /) -> Any:
-    """The kernel itself."""
+    """The kernel itself.
+
+    Parameters:
+        triton_kernel: the kernel.
+    Returns: the kernel.
+    Raises: nothing.
+    Example:
+        >>> torch.library.wrap_triton(len) is len
+        True
+    """
     return triton_kernel

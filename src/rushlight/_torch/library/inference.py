@@ -49,8 +49,20 @@ def infer_schema(
 ) -> str:
     """The schema of a function, from its annotations and defaults.
 
+    Parameters:
+        prototype_function: the function; each parameter and the result are annotated.
+        mutates_args: the names of arguments that it writes, or "unknown".
+        op_name: a name to stand in front.
+    Returns: the schema's text.
     Raises:
-        ValueError: for a parameter or a result that a schema has no word for.
+        ValueError: for a parameter or a result that a schema has no word for, and for a name among
+            `mutates_args` that isn't a parameter's.
+        TypeError: for what can't be called.
+    Example:
+        >>> def scale(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:
+        ...     return x * factor
+        >>> torch.library.infer_schema(scale, mutates_args=())
+        '(Tensor x, float factor=2.0) -> Tensor'
     """
     signature = inspect.signature(prototype_function)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from ..._base.schema import parse
 from ..._table.names import registered_operators as _registered
 from ..._table.names.registered_operators import OperatorSchema, RegisteredOverload
 from .autograd import formula_of, run
+from .tags import Tag
 
 _TYPES: Final = {
     "Tensor", "int", "SymInt", "float", "SymFloat", "bool", "SymBool", "str", "Scalar",
@@ -31,33 +31,6 @@ _KEYS: Final = {
 }  # fmt: skip
 _RESERVED: Final = ("prim",)
 _defined: Final[dict[str, str]] = {}  # namespace -> where its DEF library was made
-
-
-class Tag(enum.Enum):
-    """What is said of an operator; Rushlight remembers it.
-
-    Example:
-        >>> torch.Tag.pointwise.name
-        'pointwise'
-    """
-
-    core = 0
-    cudagraph_unsafe = 1
-    data_dependent_output = 2
-    dynamic_output_shape = 3
-    flexible_layout = 4
-    generated = 5
-    inplace_view = 6
-    maybe_aliasing_or_mutating = 7
-    needs_contiguous_strides = 8
-    needs_exact_strides = 9
-    needs_fixed_stride_order = 10
-    nondeterministic_bitwise = 11
-    nondeterministic_seeded = 12
-    pointwise = 13
-    pt2_compliant_tag = 17
-    reduction = 18
-    view_copy = 19
 
 
 def parse_name(qualname: str) -> tuple[str, str]:
@@ -154,9 +127,20 @@ def _where(depth: int = 2) -> str:
 class Library:
     """Operators of one namespace: "DEF" defines it, "FRAGMENT" adds to it, "IMPL" only implements.
 
+    Parameters:
+        ns: the namespace.
+        kind: "DEF", "FRAGMENT" or "IMPL".
+        dispatch_key: the devices that kernels compute on where `impl` doesn't say, as "CPU".
     Raises:
         ValueError: for another kind, or a reserved namespace.
         RuntimeError: for a second "DEF" of a namespace.
+    Example:
+        >>> made = torch.library.Library("help_of_library", "FRAGMENT")
+        >>> made.define("twice(Tensor x) -> Tensor")
+        'twice'
+        >>> made.impl("twice", lambda x: 2 * x, "CPU")
+        >>> torch.ops.help_of_library.twice(torch.ones(1))
+        tensor([2.])
     """
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
@@ -259,15 +243,33 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
 
 
 def fallthrough_kernel() -> None:
-    """Stands for a kernel that does nothing of its own; never called."""
+    """Stands for a kernel that does nothing of its own; never called.
+
+    Raises: NotImplementedError: always.
+    Example:
+        >>> made = torch.library.Library("help_of_fallthrough", "FRAGMENT")
+        >>> name = made.define("twice(Tensor x) -> Tensor")
+        >>> made.impl("twice", torch.library.fallthrough_kernel, "AutogradCPU")
+    """
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
     """Makes an operator `namespace::name` of a schema "(Tensor x) -> Tensor".
 
+    Parameters:
+        qualname: "namespace::name".
+        schema: its arguments and results.
+        lib: nothing here: what is made stays until the program ends.
+        tags: of `torch.Tag`, what is known of it.
     Raises:
         ValueError: for a name or a schema of another form.
+        RuntimeError: for a text that is no schema, and for a name that is taken.
+    Example:
+        >>> torch.library.define("help_of_define::twice", "(Tensor x) -> Tensor")
+        >>> torch.library.impl("help_of_define::twice", "cpu", lambda x: 2 * x)
+        >>> torch.ops.help_of_define.twice(torch.ones(1))
+        tensor([2.])
     """
     if not isinstance(qualname, str):
         raise ValueError(
@@ -303,8 +305,22 @@ def impl(
 ) -> Any:
     """Has a function compute an operator on some kinds of device; without one, a decorator.
 
+    Parameters:
+        qualname: "namespace::name".
+        types: kinds of devices, as "cpu", or "default" for all.
+        func: the function.
+        lib: nothing here: what is registered stays until the program ends.
+    Returns: None; without a function what registers one, and gives it back.
     Raises:
+        ValueError: for a name of another form.
         RuntimeError: for an unknown operator or kind of device.
+    Example:
+        >>> torch.library.define("help_of_impl::twice", "(Tensor x) -> Tensor")
+        >>> @torch.library.impl("help_of_impl::twice", "cpu")
+        ... def twice(x):
+        ...     return 2 * x
+        >>> torch.ops.help_of_impl.twice(torch.ones(1))
+        tensor([2.])
     """
     if isinstance(qualname, Library):  # the older form: impl(library, name, dispatch key)
         own, name, key = qualname, types, func or ""
@@ -329,7 +345,27 @@ def impl(
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Has a function compute an operator on some kinds of device (None: on all)."""
+    """Has a function compute an operator on some kinds of device.
+
+    Parameters:
+        op: what `custom_op` gave, an operator, or its name.
+        device_types: kinds of devices, as "cpu"; None means all.
+        func: the function; without one this is a decorator.
+        lib: nothing here: what is registered stays until the program ends.
+    Returns: None or the function; without a function what registers one, and gives it back.
+    Raises:
+        ValueError: for a name of another form.
+        RuntimeError: for an unknown operator or kind of device.
+    Example:
+        >>> @torch.library.custom_op("help_of_kernel::twice", mutates_args=(), device_types="cuda")
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> @torch.library.register_kernel(twice, "cpu")
+        ... def add(x):
+        ...     return x + x
+        >>> twice(torch.ones(1))
+        tensor([2.])
+    """
     own = getattr(op, "register_kernel", None)
     if own is not None:
         return own(device_types, func)
@@ -341,7 +377,25 @@ _fakes: Final[dict[RegisteredOverload, Any]] = {}
 
 def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1,
                   allow_override: bool = False) -> Any:  # fmt: skip
-    """Remembers a function that tells the shapes and types of an operator's results."""
+    """Remembers a function that tells the shapes and types of an operator's results.
+
+    Parameters:
+        op: what `custom_op` gave, an operator, or its name.
+        func: the function, of the operator's arguments; without one this is a decorator.
+        lib: nothing here: what is registered stays until the program ends.
+        allow_override: nothing here: the last function counts.
+    Returns: the function; without one what registers it, and gives it back.
+    Raises: ValueError: for a name of another form. RuntimeError: for an unknown operator.
+    Example:
+        >>> @torch.library.custom_op("help_of_fake::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> @torch.library.register_fake(twice)
+        ... def shape(x):
+        ...     return torch.empty_like(x)
+        >>> torch.library.opcheck(twice, (torch.ones(2),), test_utils="test_faketensor")
+        {'test_faketensor': 'SUCCESS'}
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _fakes[overload_of(op)] = function
@@ -368,8 +422,29 @@ def register_autograd(
 ) -> None:
     """Gives an operator a backward, and what keeps for it what it needs.
 
+    Parameters:
+        op: what `custom_op` gave, an operator, or its name.
+        backward: a function of a context and the gradients of the results, which gives one for each
+            argument, None for those that have none.
+        setup_context: a function of the context, `inputs` and `output`, which keeps what `backward`
+            needs.
+        lib: nothing here: what is registered stays until the program ends.
     Raises:
-        RuntimeError: for an operator that writes its arguments.
+        ValueError: for a name of another form.
+        RuntimeError: for an unknown operator, and for one that writes its arguments.
+    Example:
+        >>> @torch.library.custom_op("help_of_autograd::square", mutates_args=())
+        ... def square(x: torch.Tensor) -> torch.Tensor:
+        ...     return x * x
+        >>> def keep(ctx, inputs, output):
+        ...     ctx.save_for_backward(*inputs)
+        >>> def backward(ctx, grad):
+        ...     return 2 * ctx.saved_tensors[0] * grad
+        >>> torch.library.register_autograd(square, backward, setup_context=keep)
+        >>> x = torch.tensor([3.0], requires_grad=True)
+        >>> square(x).backward()
+        >>> x.grad
+        tensor([6.])
     """
     target = overload_of(op)
     if target._schema.is_mutable:
@@ -383,7 +458,26 @@ def register_autograd(
 
 
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Gives an operator a rule for vmap: `func(info, in_dims, *args)` -> results, out_dims."""
+    """Gives an operator a rule for vmap.
+
+    Parameters:
+        op: what `custom_op` gave, an operator, or its name.
+        func: a function of (info, in_dims, *args), which gives the results and the dimensions along
+            which they are batched; without one this is a decorator.
+        lib: nothing here: what is registered stays until the program ends.
+    Returns: the function; without one what registers it, and gives it back.
+    Raises: ValueError: for a name of another form. RuntimeError: for an unknown operator.
+    Example:
+        >>> @torch.library.custom_op("help_of_vmap::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> @torch.library.register_vmap(twice)
+        ... def batched(info, in_dims, x):
+        ...     return twice(x), in_dims[0]
+        >>> torch.vmap(twice)(torch.ones(2, 1))
+        tensor([[2.],
+                [2.]])
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         formula = formula_of(overload_of(op), opaque=True)
@@ -396,8 +490,22 @@ def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
 def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None) -> None:
     """Has an operator convert its arguments while autocast is on for a kind of device.
 
+    Parameters:
+        op: what `custom_op` gave, an operator, or its name.
+        device_type: "cpu"; "cuda" is taken, and changes nothing.
+        cast_inputs: the dtype that its arguments of floats get.
+        lib: nothing here: what is registered stays until the program ends.
     Raises:
-        ValueError: for a device other than the CPU or CUDA.
+        ValueError: for a device other than the CPU or CUDA, and for a name of another form.
+        RuntimeError: for an unknown operator.
+    Example:
+        >>> @torch.library.custom_op("help_of_autocast::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> torch.library.register_autocast(twice, "cpu", torch.bfloat16)
+        >>> with torch.autocast("cpu"):
+        ...     twice(torch.ones(1)).dtype
+        torch.bfloat16
     """
     if device_type not in ("cpu", "cuda"):
         raise ValueError(f"Unknown device type: {device_type}")
@@ -419,22 +527,53 @@ def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: An
 
 def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *,
                             lib: Any = None) -> Any:  # fmt: skip
-    """Raises NotImplementedError: subclasses are asked by `__torch_function__` here."""
+    """Refuses: subclasses are asked by `__torch_function__` here.
+
+    Parameters:
+        op: an operator.
+        torch_dispatch_class: a class of tensors, or a mode.
+        func: what it would do.
+        lib: nothing here.
+    Returns: nothing; it raises.
+    Raises: NotImplementedError: always.
+    Example:
+        >>> try:
+        ...     torch.library.register_torch_dispatch("aten::add", torch.Tensor)
+        ... except NotImplementedError:
+        ...     print("define __torch_function__")
+        define __torch_function__
+    """
     raise NotImplementedError(
         "register_torch_dispatch: Rushlight asks subclasses by __torch_function__; define that"
     )
 
 
 def get_ctx() -> None:
-    """None: functions that tell shapes are never called to trace."""
+    """What a function that tells shapes is asked in: nothing, as it is never called to trace.
+
+    Returns: None.
+    Example:
+        >>> torch.library.get_ctx() is None
+        True
+    """
     return None
 
 
 def get_kernel(op: Any, dispatch_key: str) -> Any:
     """The function that computes an operator on the devices of a key.
 
+    Parameters:
+        op: an operator that a program has made, or its name.
+        dispatch_key: the key, as "CPU".
+    Returns: the function.
     Raises:
-        RuntimeError: where there is none.
+        ValueError: for a name of another form.
+        RuntimeError: for an unknown operator, and where there is none.
+    Example:
+        >>> torch.library.define("help_of_get_kernel::twice", "(Tensor x) -> Tensor")
+        >>> torch.library.impl("help_of_get_kernel::twice", "cpu", lambda x: 2 * x)
+        >>> torch.library.get_kernel("help_of_get_kernel::twice", "CPU")(4)
+        8
     """
     found = overload_of(op).kernels.get(dispatch_key)
     if found is None:
