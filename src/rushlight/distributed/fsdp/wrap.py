@@ -178,7 +178,7 @@ class CustomPolicy:
 
     def __call__(
         self, module: Module, recurse: bool, *args: object, **kwargs: object
-    ) -> bool | dict[str, Any]:
+    ) -> bool | dict[str, object]:
         """Whether the module is taken, or with which options; True for the walk into it.
 
         Raises:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .collate import _of_same_kind
 
 __all__ = ["pin_memory"]
 
+T = TypeVar("T")
 
-def pin_memory(data: Any, device: object = None) -> Any:
+
+def pin_memory(data: T, device: object = None) -> T:
     """`data` with what has a method `pin_memory` replaced by what that gives."""
-    if hasattr(data, "pin_memory"):
-        return data.pin_memory()
-    if isinstance(data, (str, bytes)):
+    batch: Any = data
+    items: Any
+    if hasattr(batch, "pin_memory"):
+        pinned: T = batch.pin_memory()
+        return pinned
+    if isinstance(batch, (str, bytes)):
         return data
-    if isinstance(data, Mapping):
-        items: Any = {key: pin_memory(value, device) for key, value in data.items()}
-    elif isinstance(data, Sequence):
-        items = [pin_memory(value, device) for value in data]
+    if isinstance(batch, Mapping):
+        items = {key: pin_memory(value, device) for key, value in batch.items()}
+    elif isinstance(batch, Sequence):
+        items = [pin_memory(value, device) for value in batch]
     else:
         return data
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*items)
-    try:
-        return _of_same_kind(data, items)
-    except TypeError:
-        return items
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        items = type(batch)(*items)
+    else:
+        with contextlib.suppress(TypeError):  # a class that isn't made of its elements alone
+            items = _of_same_kind(batch, items)
+    return items
