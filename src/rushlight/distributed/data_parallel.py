@@ -216,15 +216,23 @@ class DistributedDataParallel(Module):
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module gives."""
-        if ready().profiler is None:
-            return self._run(inputs, kwargs)
-        with record_function("DistributedDataParallel.forward"):
-            return self._run(inputs, kwargs)
+        return self.run_as(self.module, inputs, kwargs)
 
-    def _run(self, inputs: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    def run_as(
+        self, call: Callable[..., Any], inputs: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Any:
+        """What a function of the module's parameters gives; backward sends their gradients."""
+        if ready().profiler is None:
+            return self._run(call, inputs, kwargs)
+        with record_function("DistributedDataParallel.forward"):
+            return self._run(call, inputs, kwargs)
+
+    def _run(
+        self, call: Callable[..., Any], inputs: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Any:
         reducer = self.reducer
         if reducer is None:
-            return self.module(*inputs, **kwargs)
+            return call(*inputs, **kwargs)
         recording = is_grad_enabled() and self.require_backward_grad_sync
         recorder = ready().recorder
         if recorder is not None:
@@ -232,9 +240,7 @@ class DistributedDataParallel(Module):
 
             why = why_not_recorded(self)
             if not why:
-                return record_forward(
-                    self, reducer, recording, lambda: self.module(*inputs, **kwargs)
-                )
+                return record_forward(self, reducer, recording, lambda: call(*inputs, **kwargs))
             recorder.refuse(why)
         if recording:
             reducer.start_iteration()
@@ -249,7 +255,7 @@ class DistributedDataParallel(Module):
             self._broadcast(self._shared_buffers(), self._source_of_buffers(joining, True))
         if joining:
             self._any_synchronizes(self.require_backward_grad_sync)
-        out = self.module(*inputs, **kwargs)
+        out = call(*inputs, **kwargs)
         self.expect_backward(recording, out)
         return out
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import averaging  # noqa: F401
 import checkpoints  # noqa: F401
 import compiled_steps  # noqa: F401
 import dtensors  # noqa: F401  (these modules put their programs on the list)

@@ -1,1 +1,7 @@
-"""`torch.distributed._composable`: what packages import from it."""
+"""`torch.distributed._composable`: parallel training that leaves a module what it is."""
+
+from __future__ import annotations
+
+from .replicate import replicate
+
+__all__ = ["replicate"]
