@@ -13,6 +13,7 @@ NAMELESS = {"utils.py", "helpers.py", "common.py", "misc.py"}
 #: What has such a name because PyTorch has it: programs import it.
 NAMED_BY_PYTORCH = {
     "src/rushlight/autograd/_functions/utils.py",
+    "src/rushlight/distributed/algorithms/model_averaging/utils.py",
     "src/rushlight/distributed/utils.py",
     "src/rushlight/distributions/utils.py",
     "src/rushlight/_torch/_dynamo/utils.py",

@@ -23,7 +23,7 @@ from ..nn.modules.sparse import Embedding, EmbeddingBag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._base.annotations import DeviceLike
+    from .._base.annotations import AnyCallable, DeviceLike
     from .._tensor.tensor import Tensor
     from .algorithms.join import Join, JoinHook
     from .gradient_reduction import GradientReduction
@@ -219,7 +219,7 @@ class DistributedDataParallel(Module):
         return self.run_as(self.module, inputs, kwargs)
 
     def run_as(
-        self, call: Callable[..., Any], inputs: tuple[object, ...], kwargs: dict[str, object]
+        self, call: AnyCallable, inputs: tuple[object, ...], kwargs: dict[str, object]
     ) -> Any:
         """What a function of the module's parameters gives; backward sends their gradients."""
         if ready().profiler is None:
@@ -228,8 +228,8 @@ class DistributedDataParallel(Module):
             return self._run(call, inputs, kwargs)
 
     def _run(
-        self, call: Callable[..., Any], inputs: tuple[object, ...], kwargs: dict[str, object]
-    ) -> Any:
+        self, call: AnyCallable, inputs: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
         reducer = self.reducer
         if reducer is None:
             return call(*inputs, **kwargs)

@@ -135,13 +135,14 @@ def replicate(
         )
     module.__dict__[_PLACE] = _State(module, set(ignored_modules or ()), kwargs)
     kind = type(module)
-    module.__class__ = _derive(kind)
+    made: Given = _derive
+    module.__class__ = made(kind)
     return module
 
 
 @functools.cache
-def _derive(kind: type[Module]) -> type[Module]:
-    made: type[Module] = type(f"DDP{kind.__name__}", (DDP, kind), {})
+def _derive(kind: Given) -> Given:
+    made: Given = type(f"DDP{kind.__name__}", (DDP, kind), {})
     return made
 
 

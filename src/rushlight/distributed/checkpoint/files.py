@@ -11,9 +11,11 @@ from ..._base.error_notes import advise
 from ..._tensor.tensor import Tensor
 from ...serialization import load as load_file
 from ..process_group import choose, is_initialized
-from .pieces import INDEX, read_pieces, save_pieces, stateful, write_whole
+from .default_planner import DefaultSavePlanner, reads_in_part, refuse_others
+from .pieces import INDEX, fill_from, join_pieces, read_pieces, save_pieces, stateful, write_whole
 
 if TYPE_CHECKING:
+    from ..annotations import Given, State
     from ..process_group import ProcessGroup
 
 
@@ -101,7 +103,8 @@ def save(
         state_dict: tensors, values, dictionaries of them, and what has a `state_dict` of its own.
         checkpoint_id: the folder.
         storage_writer: a `FileSystemWriter`, whose folder is taken where `checkpoint_id` is None.
-        planner, use_collectives: nothing here.
+        planner: a `DefaultSavePlanner`.
+        use_collectives: nothing here.
         process_group: the ranks that write together; None means all.
         no_dist: whether this process writes alone, whatever groups there are.
     Raises:
@@ -119,6 +122,7 @@ def save(
         {'w': tensor([1., 1.]), 'step': 3}
     """
     _alone("save")
+    refuse_others(planner, DefaultSavePlanner)
     folder = _folder(checkpoint_id, storage_writer)
     if not no_dist and is_initialized() and choose(process_group).size() > 1:
         save_pieces(state_dict, folder, choose(process_group))
@@ -143,7 +147,8 @@ def load(
             its part, other values are replaced.
         checkpoint_id: the folder.
         storage_reader: a `FileSystemReader`, whose folder is taken where `checkpoint_id` is None.
-        planner, process_group, no_dist: nothing here: each rank reads what it wants.
+        planner: a `DefaultLoadPlanner`, which may let tensors be that weren't saved.
+        process_group, no_dist: nothing here: each rank reads what it wants.
     Raises:
         RuntimeError: where no folder is named, for a key that was not saved, another shape, and for
             PyTorch's own folders.
@@ -159,22 +164,40 @@ def load(
         True
     """
     _alone("load")
+    partly = reads_in_part(planner)
     folder = _folder(checkpoint_id, storage_reader)
+    held = _read_index(folder)
+    if not read_pieces(state_dict, folder, held, partly):
+        _read_into(state_dict, held, "", partly)
+
+
+def read_whole(folder: Path) -> State:
+    """All that a folder holds, of tensors the whole.
+
+    Raises:
+        RuntimeError: for PyTorch's own folders.
+    """
+    held: State = _read_index(folder)
+    return join_pieces(folder, held) or held
+
+
+def _read_index(folder: Path) -> Given:
+    """The index of a folder, or the whole."""
     if not (folder / INDEX).exists() and (folder / ".metadata").exists():
         raise advise(
             RuntimeError(f"{folder} holds PyTorch's files of shards"),
             "make one file of them with PyTorch: "
             "torch.distributed.checkpoint.format_utils.dcp_to_torch_save; then use torch.load",
         )
-    held = load_file(folder / INDEX)
-    if not read_pieces(state_dict, folder, held):
-        _read_into(state_dict, held, "")
+    return load_file(folder / INDEX)
 
 
-def _read_into(wanted: dict[str, Any], saved: dict[str, Any], path: str) -> None:
+def _read_into(wanted: State, saved: State, path: str, partly: bool) -> None:
     for key, value in wanted.items():
         where = f"{path}.{key}" if path else str(key)
         if key not in saved:
+            if partly:
+                continue
             raise RuntimeError(f"Missing key in checkpoint state_dict: {where}.")
         found = saved[key]
         if isinstance(value, Tensor):
@@ -183,10 +206,10 @@ def _read_into(wanted: dict[str, Any], saved: dict[str, Any], path: str) -> None
                     f"Size mismatch between saved {found.shape} and current: {value.shape} for "
                     f"{where}"
                 )
-            value.detach().copy_(found)
+            fill_from(value, found)
         elif stateful(value):
             value.load_state_dict(found)
         elif isinstance(value, dict) and isinstance(found, dict):
-            _read_into(value, found, where)
+            _read_into(value, found, where, partly)
         else:
             wanted[key] = found

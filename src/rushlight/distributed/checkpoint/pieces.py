@@ -16,9 +16,11 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..._base.dtypes import BY_NAME
 from ..._tensor.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from ...serialization import load as load_file, save as save_file
+from .._ground import f
 from ..object_collectives import all_gather_object, broadcast_object_list
 from ..tensor._api import DTensor
 from ..tensor._layout import local_piece
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from ..annotations import Given, State
     from ..process_group import ProcessGroup
 
-__all__ = ["CheckpointException", "INDEX", "read_pieces", "save_pieces", "stateful", "write_whole"]
+__all__ = [
+    "CheckpointException", "INDEX", "fill_from", "join_pieces", "read_pieces", "save_pieces",
+    "stateful", "write_whole",
+]  # fmt: skip
 
 INDEX = "rushlight.pt"
 _MARK = "rushlight.pieces"
@@ -89,6 +94,14 @@ def _box(tensor: Tensor) -> tuple[Tensor, Shape, Shape]:
         _, start = local_piece(tuple(tensor.shape), tensor.device_mesh, tensor.placements)
         return tensor._local_tensor.detach(), start, tuple(tensor.shape)
     return tensor.detach(), (0,) * tensor.dim(), tuple(tensor.shape)
+
+
+@no_grad()
+def fill_from(tensor: Tensor, whole: Tensor) -> None:
+    """Puts a whole tensor's elements into what this rank has of a tensor of its shape."""
+    local, start, _ = _box(tensor)
+    part = whole[tuple(slice(a, a + n) for a, n in zip(start, local.shape))]
+    local.copy_(part)
 
 
 def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
@@ -180,15 +193,37 @@ def _is_box(value: Given) -> bool:
     return isinstance(value, tuple) and len(value) == 4 and isinstance(value[3], str)
 
 
-def read_pieces(state: State, folder: Path, held: Given) -> bool:
+def join_pieces(folder: Path, held: Given) -> State:
+    """All of a checkpoint, of tensors the whole; {} where the file is no index."""
+    out: State = {}
+    if not isinstance(held, dict) or _MARK not in held:
+        return out
+    index, files = held[_MARK], _Files(folder)
+    for path, entry in index.items():
+        if entry[0] == "value":
+            value = entry[1]
+        else:
+            _, shape, dtype, _ = entry
+            value = f.zeros(shape, dtype=BY_NAME[dtype.rpartition(".")[2]])
+            _fill_tensor(value, path, index, files)
+        place = out
+        for key in path[:-1]:
+            place = place.setdefault(key, {})
+        place[path[-1]] = value
+    return out
+
+
+def read_pieces(state: State, folder: Path, held: Given, partly: bool = False) -> bool:
     """Reads into the tensors of a dictionary, in place; False where the file is no index.
+
+    With `partly` what wasn't saved is left as it is.
 
     Raises:
         RuntimeError: for a key that was not saved, and for another shape.
     """
     if not isinstance(held, dict) or _MARK not in held:
         return False
-    _fill(state, (), held[_MARK], _Files(folder))
+    _fill(state, (), held[_MARK], _Files(folder), partly)
     return True
 
 
@@ -206,18 +241,22 @@ class _Files:
         return self.read[file][path]
 
 
-def _fill(wanted: State, path: Path_, index: dict[Path_, Given], files: _Files) -> None:
+def _fill(
+    wanted: State, path: Path_, index: dict[Path_, Given], files: _Files, partly: bool
+) -> None:
     for key, value in wanted.items():
         where = (*path, key)
         if isinstance(value, Tensor):
+            if partly and where not in index:
+                continue
             _fill_tensor(value, where, index, files)
         elif stateful(value):
             state = value.state_dict()
-            _fill(state, where, index, files)
+            _fill(state, where, index, files, partly)
             value.load_state_dict(state)
         elif isinstance(value, dict) and value:
-            _fill(value, where, index, files)
-        else:
+            _fill(value, where, index, files, partly)
+        elif not partly or where in index:
             found = _find(where, index)
             if found[0] == "value":
                 wanted[key] = found[1]

@@ -1,1 +1,1 @@
-"""`torch.distributed.algorithms.model_averaging`: the means of parameters in the place of grads'."""
+"""`torch.distributed.algorithms.model_averaging`: parameters are averaged, gradients are not."""
