@@ -107,6 +107,17 @@ def test_halves_of_few_elements_pass_as_those_of_many() -> None:
     )
 
 
+def test_halves_of_few_elements_give_what_lies_as_they_do() -> None:
+    x = torch.arange(192.0).view(4, 6, 8)
+    for t in (x, x.transpose(0, 2), x.permute(1, 2, 0), x.permute(2, 0, 1)):
+        for dim in range(3):
+            order = sorted(range(3), key=t.stride, reverse=True)
+            halves = torch.nn.functional.glu(t, dim)
+            assert halves.permute(order).is_contiguous(), (t.stride(), dim)
+    broadcast = torch.arange(24.0).view(4, 6).expand(4, 4, 6)
+    assert torch.nn.functional.glu(broadcast, 2).stride() == (12, 3, 1)
+
+
 def test_remainders_of_whole_numbers_by_numbers() -> None:
     x = torch.tensor([[-7, 3], [5, 1 << 62]])
     for number in (1, 3, -3, 1 << 40, -(1 << 62), (1 << 63) - 1):

@@ -9,6 +9,7 @@ import numpy as np
 from ..._base import errors
 from ..._formula import words
 from .. import kernels
+from ..memory.dense_layout import copy as dense_copy
 from ..types import single
 from .activations import sigmoid
 from .chains import take_chains
@@ -53,8 +54,9 @@ def glu(x: Array, dim: int) -> Array:
         found = kernels.gated_linear.glu(x, dim)
         if found is not None:
             return found
-    elif x.size <= _FEW:  # which lie together, so that digits don't depend on how they lie
-        return _small_gate(np.ascontiguousarray(a), np.ascontiguousarray(b))
+    elif x.size <= _FEW:  # each packed, so that digits don't depend on how they lie
+        pack = np.ascontiguousarray if x.flags.c_contiguous else dense_copy
+        return _small_gate(pack(a, a.dtype), pack(b, b.dtype))
     return _gate(a, b)
 
 
