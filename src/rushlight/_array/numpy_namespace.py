@@ -13,7 +13,7 @@ import numpy as np
 from .._base import dtypes as D
 from .._base.lazy import Function, attribute, lazy
 from .elementwise.masks import keep as keep, where as where
-from .number import type_number as number_typed
+from .number import type_number
 from .shape.as_strided import (
     diagonal as diagonal,
     diagonal_backward as diagonal_backward,
@@ -368,9 +368,9 @@ def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
 
 
 # ---- raw forwards -----------------------------------------------------------------------------
-def number_like(number: object, like: Array) -> Array:
+def type_like(number: object, like: Array) -> Array:
     """A number in the type of an array."""
-    return number_typed(number, like.dtype) if isinstance(like, np.ndarray) else number
+    return type_number(number, like.dtype) if isinstance(like, np.ndarray) else number
 
 
 def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Array | None:
@@ -382,10 +382,10 @@ def add_scaled(a: Array, b: Array | Scalar, alpha: float) -> Array | None:
         if dtype is FLOAT32 or dtype is FLOAT64:
             return np.add(a, np.multiply(b, alpha))
     elif not isinstance(b, np.ndarray):
-        b = number_like(b, a)  # NumPy's product of two numbers would be of double precision
+        b = type_like(b, a)  # NumPy's product of two numbers would be of double precision
     if not isinstance(a, np.ndarray):
-        a = number_like(a, b)
-    return _add_product(a, b, number_like(alpha, b))
+        a = type_like(a, b)
+    return _add_product(a, b, type_like(alpha, b))
 
 
 def subtract_scaled(a: Array, b: Array | float, alpha: float) -> Any:

@@ -1,6 +1,6 @@
 """Formulas as chains of ufuncs' inner loops, for small arrays: see `_native.ufunc_loops`.
 
-    small = chained(raw, lambda: formula, "ff")
+    small = take_chains(raw, lambda: formula, "ff")
 
 The steps are those of the generated NumPy code (`numpy_steps`), so digits are the same.
 """

@@ -335,7 +335,7 @@ def subtract_from(x: Array, other: Array | Scalar) -> Array:
 
 def subtract_from_scaled(x: Array, other: Array | Scalar, alpha: float) -> Array:
     """other - alpha x."""
-    return np.subtract(other, x if alpha == 1 else np.multiply(x, number_like(alpha, x)))
+    return np.subtract(other, x if alpha == 1 else np.multiply(x, weak_number(alpha, x)))
 
 
 def _adding(ufunc: AnyCallable, value: float) -> Callable[..., None]:
@@ -355,7 +355,7 @@ def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return map_blocks(_adding(np.multiply, value), x, a, b)
-    t = np.multiply(a if value == 1 else np.multiply(a, number_like(value, a)), b)
+    t = np.multiply(a if value == 1 else np.multiply(a, weak_number(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
 
 
@@ -364,7 +364,7 @@ def add_quotient(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a / b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return map_blocks(_adding(np.divide, value), x, a, b)
-    t = np.divide(a if value == 1 else np.multiply(a, number_like(value, a)), b)
+    t = np.divide(a if value == 1 else np.multiply(a, weak_number(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
 
 
@@ -378,8 +378,8 @@ def _reusable(fresh: Array, x: Array) -> bool:
     )
 
 
-def number_like(value: Scalar, like: Array) -> Array | float:
-    """A number in the type of an array."""
+def weak_number(value: Scalar, like: Array) -> Array | float:
+    """A number that counts in the type of an array, as Python's do beside arrays of floats."""
     dtype = like.dtype
     if value.__class__ is float and (dtype is FLOAT32 or dtype is FLOAT64):
         return value

@@ -179,7 +179,7 @@ class Plan:
 
 
 @functools.lru_cache(256)
-def plan(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
+def plan_of(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
     """The plan of an equation, which is kept for the next call.
 
     Raises:

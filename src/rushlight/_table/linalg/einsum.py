@@ -52,7 +52,7 @@ def einsum(*args: Any) -> Tensor:
             raise TypeError(
                 f"expected Tensor as element {k} in argument 1, but got {errors.type_name(t)}"
             )
-    plan = paths.plan(equation, tuple([t._raw.shape for t in operands]))
+    plan = paths.plan_of(equation, tuple([t._raw.shape for t in operands]))
     work = through_views(operands)
     for k in plan.repeats:
         work[k] = _diagonal(work[k], plan.terms[k])

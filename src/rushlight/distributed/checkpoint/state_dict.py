@@ -81,7 +81,7 @@ def _choose(options: StateDictOptions | None) -> StateDictOptions:
 def _kind(model: Module, chosen: StateDictOptions) -> contextlib.AbstractContextManager[None]:
     """A context in which FullyShardedDataParallel gives the kind of dictionaries asked for.
 
-    It gathers whole ones itself; that of rank 0 alone is left to `gathered`.
+    It gathers whole ones itself; that of rank 0 alone is left to `gather`.
     """
     if not FullyShardedDataParallel.fsdp_modules(model):
         return contextlib.nullcontext()
