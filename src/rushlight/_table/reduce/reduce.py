@@ -268,8 +268,6 @@ def nanmean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool
             f"point or complex dtype. Got: {D.scalar_name(dtype)}"
         )
     count = table("sum")(table("logical_not")(table("isnan")(input.detach())), dim, keepdim)
-    if dtype is None and out is None:
-        return table("nansum")(input, dim, keepdim) / count
     total = table("nansum")(input, dim, keepdim, dtype=dtype, out=out)
     return total / count if out is None else total.div_(count)
 

@@ -206,7 +206,7 @@ def _dimension(t: Tensor, dim: int) -> int:
 
 def _part(t: Tensor, dim: int, start: int, stop: int) -> Tensor:
     """The places from `start` to `stop` (negative: from the end; 0: to the end) of a dimension."""
-    return table("slice")(t, dim, start, stop or None)
+    return apply_view(ROWS["slice"][0].op, t, (dim, start, stop or None, 1))
 
 
 def _difference(t: Tensor, dim: int) -> Tensor:
@@ -263,13 +263,7 @@ def _differ_plainly(*args: Any) -> Any:
     input = args[0] if len(args) == 1 else None
     if not isinstance(input, TensorBase) or not input._raw.ndim or not input._raw.shape[-1]:
         return diff(*args)
-    last = input._raw.ndim - 1
-    part = ROWS["slice"][0].op
-    high = apply_view(part, input, (last, 1, None, 1))
-    low = apply_view(part, input, (last, 0, -1, 1))
-    if input._raw.dtype.kind == "b":
-        return table("logical_xor")(high, low)
-    return high - low
+    return _difference(args[0], input._raw.ndim - 1)
 
 
 POSITIONAL[diff] = _differ_plainly
