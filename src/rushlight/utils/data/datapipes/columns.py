@@ -93,6 +93,15 @@ def length_of(pipe: object, source: Source) -> int:
     Raises:
         TypeError: where that has none.
     """
-    if hasattr(type(source), "__len__"):
-        return len(source)
-    raise TypeError(f"{type(pipe).__name__} instance doesn't have valid length")
+    return require_length(pipe, len(source) if hasattr(type(source), "__len__") else -1)
+
+
+def require_length(pipe: object, length: int) -> int:
+    """A length that isn't -1, which stands for none.
+
+    Raises:
+        TypeError: where it is, in the name of the pipe.
+    """
+    if length == -1:
+        raise TypeError(f"{type(pipe).__name__} instance doesn't have valid length")
+    return length

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .._decorator import functional_datapipe
 from ..annotations import Source
+from ..columns import require_length
 from ..datapipe import IterDataPipe
 from ..utils.common import get_file_pathnames_from_root
 from .utils import IterableWrapperIterDataPipe
@@ -47,6 +48,4 @@ class FileListerIterDataPipe(IterDataPipe[str]):
             )
 
     def __len__(self) -> int:
-        if self.length == -1:
-            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
-        return self.length
+        return require_length(self, self.length)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .._decorator import functional_datapipe
 from ..annotations import Source
+from ..columns import require_length
 from ..datapipe import IterDataPipe
 from ..utils.common import StreamWrapper, get_file_binaries_from_pathnames
 
@@ -42,6 +43,4 @@ class FileOpenerIterDataPipe(IterDataPipe[tuple[str, StreamWrapper]]):
         yield from get_file_binaries_from_pathnames(self.datapipe, self.mode, self.encoding)
 
     def __len__(self) -> int:
-        if self.length == -1:
-            raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
-        return self.length
+        return require_length(self, self.length)

@@ -6,7 +6,8 @@ import copy
 import warnings
 from collections.abc import Iterable, Iterator
 
-from ..annotations import Item, Source
+from ..annotations import Item
+from ..columns import length_of
 from ..datapipe import IterDataPipe
 
 __all__ = ["IterableWrapperIterDataPipe"]
@@ -33,7 +34,4 @@ class IterableWrapperIterDataPipe(IterDataPipe[Item]):
         yield from source
 
     def __len__(self) -> int:
-        source: Source = self.iterable
-        if hasattr(type(source), "__len__"):
-            return len(source)
-        raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
+        return length_of(self, self.iterable)
