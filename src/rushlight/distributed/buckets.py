@@ -31,9 +31,12 @@ class GradBucket:
         for parameter in parameters:
             starts.append(starts[-1] + parameter.numel())
         self._starts = starts
-        self._buffer = f.zeros(starts[-1], dtype=parameters[0].dtype)
+        self._buffer = self._make_buffer()
         self._parts: list[Tensor] = []  # made when they are asked for
         self.missing: set[int] = set()
+
+    def _make_buffer(self) -> Tensor:
+        return f.zeros(self._starts[-1], dtype=self._parameters[0].dtype)
 
     def index(self) -> int:
         """The place of the bucket among all, in the order of sending."""
@@ -121,11 +124,7 @@ class GradBucket:
 class RowsBucket(GradBucket):
     """The sparse gradient of one parameter."""
 
-    def __init__(self, index: int, parameters: list[Tensor]) -> None:
-        super().__init__(index, parameters)
-        self._buffer = self._nothing()
-
-    def _nothing(self) -> Tensor:
+    def _make_buffer(self) -> Tensor:
         from ..sparse.parts import no_rows
 
         return no_rows(self._parameters[0])
@@ -140,7 +139,7 @@ class RowsBucket(GradBucket):
         A dense one comes from a backward on Tensors, which runs while DTensors live.
         """
         if grad is None:
-            grad = self._nothing()
+            grad = self._make_buffer()
         elif not grad.is_sparse:
             grad = grad.detach().to_sparse(1)
         self.set_buffer(grad)

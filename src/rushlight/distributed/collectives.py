@@ -67,8 +67,9 @@ def all_reduce(
     if pg is None:
         return None
     chosen_op = check_operation(tensor, op, "all_reduce")
-    begin = lambda waits: pg.carrier.reduce(tensor, None, chosen_op, waits)  # noqa: E731
-    return start(pg, "all_reduce", begin, async_op)
+    return start(
+        pg, "all_reduce", lambda waits: pg.carrier.reduce(tensor, None, chosen_op, waits), async_op
+    )
 
 
 def all_reduce_coalesced(
@@ -305,8 +306,12 @@ def all_gather_into_tensor(
     if pg is None:
         return None
     check_whole(output_tensor, input_tensor, pg.size(), "output")
-    begin = lambda waits: pg.carrier.all_gather(output_tensor, input_tensor, waits)  # noqa: E731
-    return start(pg, "all_gather_single", begin, async_op)
+    return start(
+        pg,
+        "all_gather_single",
+        lambda waits: pg.carrier.all_gather(output_tensor, input_tensor, waits),
+        async_op,
+    )
 
 
 all_gather_single = all_gather_into_tensor

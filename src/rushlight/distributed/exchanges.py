@@ -106,8 +106,12 @@ def reduce_scatter_tensor(
     check_whole(input, output, pg.size(), "input")
     chosen_op = check_operation(output, op, "reduce_scatter_tensor")
     parts = _cut(input, [output.numel()] * pg.size())
-    begin = lambda waits: pg.carrier.reduce_scatter(output, parts, chosen_op, waits)  # noqa: E731
-    return start(pg, "reduce_scatter_single", begin, async_op)
+    return start(
+        pg,
+        "reduce_scatter_single",
+        lambda waits: pg.carrier.reduce_scatter(output, parts, chosen_op, waits),
+        async_op,
+    )
 
 
 reduce_scatter_single = reduce_scatter_tensor

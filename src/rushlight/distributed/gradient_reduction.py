@@ -56,7 +56,7 @@ class GradientReduction:
         group: ProcessGroup,
         limit: int,
         as_views: bool,
-        sparse: set[int] = frozenset(),  # type: ignore[assignment]
+        sparse: set[int],
     ) -> None:
         self.group = group
         self.sparse = sparse  # by `id`: parameters whose gradients are sparse
