@@ -110,7 +110,9 @@ def test_a_sampler_asks_the_group(group: None) -> None:
 def test_a_backward_adds_up_whose_forward_was_told_not_to(group: None) -> None:
     module = nn.Linear(2, 1)
     own = dist.distributed_c10d._get_default_group()
-    reduction = GradientReduction(dict(module.named_parameters()), own, 25.0, as_views=True)
+    reduction = GradientReduction(
+        dict(module.named_parameters()), own, 25.0, as_views=True, sparse=set()
+    )
     out = module(torch.ones(3, 2)).sum()
     reduction.enabled = False
     out.backward(retain_graph=True)

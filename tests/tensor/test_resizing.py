@@ -2,7 +2,7 @@
 
 import gc
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -207,16 +207,64 @@ def test_a_memory_format_sets_the_strides() -> None:
     assert kept.stride() == (12, 1, 4, 2)
 
 
-@pytest.fixture
-def only_new_objects() -> Iterator[None]:
-    """Who looks at a memory is found among all objects: those of other tests are set aside."""
+def test_those_that_share_memory_are_found_among_young_objects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of_all: list[Any] = []
+    get_objects = gc.get_objects
+
+    def asked(generation: int | None = None) -> list[Any]:
+        of_all.extend([] if generation is not None else [None])
+        return get_objects(generation)
+
+    monkeypatch.setattr(gc, "get_objects", asked)
+    a = numbers()
+    a.resize_(9)  # nobody else looks at it
+    b, c = a[2:], a.detach()
+    for size in (20, 40):
+        a.resize_(size)
+        b.resize_(size)
+        c.resize_(2 * size)
+    a[2] = 9
+    assert b[0] == c[2] == 9 and not of_all
+    loose = a._raw[1:]  # an array that no tensor has: somebody may
+    a.resize_(400)
+    assert of_all and loose.size
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_old_and_frozen_tensors_follow(frozen: bool) -> None:
+    a = numbers()
+    old = a[2:], a.detach(), a.view(2, 3), torch.empty(0).set_(a)
     gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+    if frozen:
+        gc.freeze()
+    try:
+        young = a[3:]
+        for size in (20, 5000):
+            a.resize_(size)
+            a.copy_(torch.arange(float(size)))
+            assert [x.flatten()[0].item() for x in (*old, young)] == [2, 0, 0, 0, 3]
+            assert {x.untyped_storage().data_ptr() for x in (*old, young)} == {a.data_ptr()}
+    finally:
+        gc.unfreeze()
 
 
-def test_many_tensors_grow_together_and_alone(only_new_objects: None) -> None:
+def test_a_collection_in_between_hides_nobody() -> None:
+    threshold = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        for n in range(1, 40):
+            a = torch.zeros(n)
+            views = [a[k:] for k in range(n)]
+            a.resize_(2 * n)
+            a.fill_(float(n))
+            assert all(v.eq(n).all() for v in views)
+    finally:
+        gc.set_threshold(*threshold)
+
+
+def test_many_tensors_grow_together_and_alone() -> None:
     for seed in range(60):
         torch.manual_seed(seed)
         n = int(torch.randint(1, 30, ()))

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import compress
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -100,18 +102,17 @@ def grow(holder: Any, count: int) -> None:
     whole = T.owner(raw)
     if is_fixed(whole) or shared.is_shared(raw):
         raise RuntimeError(NOT_RESIZABLE)
-    # References to the array (or to its owner and to it) that are the holder's and ours.
-    alone = sys.getrefcount(whole) <= _ALONE + 2 if whole is raw else (
-        sys.getrefcount(whole) <= _ALONE + 1 and sys.getrefcount(raw) <= _ALONE + 1
-    )  # fmt: skip
-    holders = [holder] if alone else _holders(whole)
+    outside = sys.getrefcount(whole) - _ALONE - (raw is whole)
+    alone = outside == 1 and (raw is whole or sys.getrefcount(raw) - _ALONE == 1)
+    del raw  # it isn't looked at by us
+    holders = [holder] if alone else _holders(whole, outside)
     if count < whole.nbytes and any(isinstance(one, TensorBase) for one in holders):
         raise NotImplementedError(
             "UntypedStorage.resize_: a tensor looks at this memory, and Rushlight's tensors can't "
             "do with less; assign `tensor.data` instead"
         )
     moved = T.zero_bytes(count)
-    old = windows.storage(raw).reshape(-1).view("u1")
+    old = windows.storage(_memory_of(holder)).reshape(-1).view("u1")
     moved[: old.size] = old[:count]
     _show(holders, whole, moved)
 
@@ -119,7 +120,7 @@ def grow(holder: Any, count: int) -> None:
 def relocate(holder: Any, moved: Array) -> None:
     """Shows the same bytes at another place to all that look at a tensor's or storage's memory."""
     whole = T.owner(_memory_of(holder))
-    _show(_holders(whole), whole, moved)
+    _show(_holders(whole, sys.getrefcount(whole) - _ALONE), whole, moved)
 
 
 def _show(holders: list[Any], whole: Array, moved: Array) -> None:
@@ -142,19 +143,59 @@ def _view_from(array: Array, moved: Array, begin: int) -> Array:
     return T.array_over(array.shape, array.dtype, moved, at, array.strides)
 
 
-def _holders(whole: Array) -> list[Any]:
-    """The tensors and storages that look at some memory."""
-    kinds = (TensorBase, *STORAGES)
-    found = []
+def _holders(whole: Array, outside: int) -> list[Any]:
+    """The tensors and storages that look at some memory.
+
+    Args:
+        whole: the array that has it
+        outside: how many references there are to it but the caller's
+    """
+    found: dict[int, Any] = {}
+    # Millions of objects may be there, and those that share memory are often young.
+    for generation in range(3):
+        found |= _among(gc.get_objects(generation=generation), whole)
+        if _are_all(list(found.values()), whole, outside):
+            return list(found.values())
     if gc.get_freeze_count():
         gc.unfreeze()  # what is frozen isn't told
-    for thing in gc.get_objects():
-        kind = type(thing)  # `isinstance` would run what objects of others tell as their class
-        if issubclass(kind, kinds):
-            array = getattr(thing, "_raw" if issubclass(kind, TensorBase) else "_data", None)
-            if type(array) is T.ndarray and T.owner(array) is whole:
-                found.append(thing)
+    return list(_among(gc.get_objects(), whole).values())
+
+
+def _among(things: list[Any], whole: Array) -> dict[int, Any]:
+    # Asking each object, as `isinstance` does, would run the code of others.
+    kinds = {id(kind) for kind in _subclasses((TensorBase, *STORAGES))}
+    found = {}
+    for thing in compress(things, map(kinds.__contains__, map(id, map(type, things)))):
+        array = _memory_of(thing) if hasattr(thing, "_raw") or hasattr(thing, "_data") else None
+        if type(array) is T.ndarray and T.owner(array) is whole:
+            found[id(thing)] = thing
     return found
+
+
+def _are_all(found: list[Any], whole: Array, outside: int) -> bool:
+    """Whether these hold all references to an array and to the views of it."""
+    direct, holders = 0, dict[int, int]()
+    for thing in found:
+        array = _memory_of(thing)
+        if array is whole:
+            direct += 1
+        elif array.base is whole:
+            holders[id(array)] = holders.get(id(array), 0) + 1
+        else:
+            return False
+    if direct + len(holders) != outside:
+        return False
+    for thing in found:
+        array = _memory_of(thing)
+        if array is not whole and sys.getrefcount(array) - _ALONE != holders[id(array)]:
+            return False
+    return True
+
+
+def _subclasses(kinds: Iterable[type]) -> Iterator[type]:
+    for kind in kinds:
+        yield kind
+        yield from _subclasses(type.__subclasses__(kind))
 
 
 def over_storage(storage: Any, kind: D.dtype, where: str) -> Any:

@@ -258,10 +258,10 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     if any(n < 0 for n in shape):
         raise RuntimeError(errors.NUMEL_OVERFLOW)
     last = memory_format is not None and memory_format is not contiguous_format
-    array = self._raw
-    if type(array) is not T.ndarray:  # without data
-        self._raw = meta_array(shape, array.dtype)
-    elif last or array.shape != shape:
+    # No variable has the array: what nobody else looks at grows alone.
+    if type(self._raw) is not T.ndarray:  # without data
+        self._raw = meta_array(shape, self._raw.dtype)
+    elif last or self._raw.shape != shape:
         strides = T.contiguous_strides(shape)
         if last:
             strides = steps_of("empty", shape, memory_format, None)
