@@ -1,7 +1,15 @@
 """What holds in all tests."""
 
+import gc
+
 import numpy as np
 import pytest
+
+
+def pytest_collection_finish() -> None:
+    """Sixty thousand tests are millions of objects, through which each collection would go."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

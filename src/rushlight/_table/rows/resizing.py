@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import compress
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeGuard
 
 from ..._array import types as T
 from ..._array.memory.exported import is_fixed
@@ -29,9 +29,16 @@ if TYPE_CHECKING:
     from ..._array.annotations import Array
     from ..._base.annotations import Shape
 
+    class _Storage(Protocol):
+        _data: Array
+
+    #: What looks at memory.
+    Holder: TypeAlias = TensorBase | _Storage
+
 shared = later("_array.memory.shared")
 
-#: The class of storages, which is handed in: each shows memory as `_data`.
+
+#: The class of storages, which is handed in.
 STORAGES: Final[list[type]] = []
 
 NOT_RESIZABLE: Final = "Trying to resize storage that is not resizable"
@@ -91,7 +98,7 @@ def _references() -> int:
 _ALONE: Final = _references()
 
 
-def grow(holder: Any, count: int) -> None:
+def grow(holder: Holder, count: int) -> None:
     """Gives the memory behind a tensor or storage so many bytes, for all that look at it.
 
     Raises:
@@ -117,13 +124,13 @@ def grow(holder: Any, count: int) -> None:
     _show(holders, whole, moved)
 
 
-def relocate(holder: Any, moved: Array) -> None:
+def relocate(holder: Holder, moved: Array) -> None:
     """Shows the same bytes at another place to all that look at a tensor's or storage's memory."""
     whole = T.owner(_memory_of(holder))
     _show(_holders(whole, sys.getrefcount(whole) - _ALONE), whole, moved)
 
 
-def _show(holders: list[Any], whole: Array, moved: Array) -> None:
+def _show(holders: list[Holder], whole: Array, moved: Array) -> None:
     begin, count = _address(whole), int(whole.nbytes)
     for holder in holders:
         if isinstance(holder, TensorBase):
@@ -134,7 +141,7 @@ def _show(holders: list[Any], whole: Array, moved: Array) -> None:
             holder._data = moved[at:] if at + data.size == count else moved[at : at + data.size]
 
 
-def _memory_of(holder: Any) -> Array:
+def _memory_of(holder: Holder) -> Array:
     return holder._raw if isinstance(holder, TensorBase) else holder._data
 
 
@@ -143,14 +150,14 @@ def _view_from(array: Array, moved: Array, begin: int) -> Array:
     return T.array_over(array.shape, array.dtype, moved, at, array.strides)
 
 
-def _holders(whole: Array, outside: int) -> list[Any]:
+def _holders(whole: Array, outside: int) -> list[Holder]:
     """The tensors and storages that look at some memory.
 
     Args:
         whole: the array that has it
         outside: how many references there are to it but the caller's
     """
-    found: dict[int, Any] = {}
+    found: dict[int, Holder] = {}
     # Millions of objects may be there, and those that share memory are often young.
     for generation in range(3):
         found |= _among(gc.get_objects(generation=generation), whole)
@@ -161,18 +168,23 @@ def _holders(whole: Array, outside: int) -> list[Any]:
     return list(_among(gc.get_objects(), whole).values())
 
 
-def _among(things: list[Any], whole: Array) -> dict[int, Any]:
+def _among(things: list[object], whole: Array) -> dict[int, Holder]:
     # Asking each object, as `isinstance` does, would run the code of others.
     kinds = {id(kind) for kind in _subclasses((TensorBase, *STORAGES))}
-    found = {}
+    found: dict[int, Holder] = {}
     for thing in compress(things, map(kinds.__contains__, map(id, map(type, things)))):
-        array = _memory_of(thing) if hasattr(thing, "_raw") or hasattr(thing, "_data") else None
-        if type(array) is T.ndarray and T.owner(array) is whole:
+        if _has_memory(thing) and T.owner(_memory_of(thing)) is whole:
             found[id(thing)] = thing
     return found
 
 
-def _are_all(found: list[Any], whole: Array, outside: int) -> bool:
+def _has_memory(thing: object) -> TypeGuard[Holder]:
+    """Whether it is whole: it may be in the making, or without data."""
+    array = getattr(thing, "_raw" if isinstance(thing, TensorBase) else "_data", None)
+    return type(array) is T.ndarray
+
+
+def _are_all(found: list[Holder], whole: Array, outside: int) -> bool:
     """Whether these hold all references to an array and to the views of it."""
     direct, holders = 0, dict[int, int]()
     for thing in found:
