@@ -50,11 +50,20 @@ class System:
     needs: tuple[str, ...] = ()
     # The variable of the environment that may name another interpreter: one with this system in it.
     interpreter: str | None = None
+    # The variable of the environment that names another checkout, built as this one is.
+    checkout: str | None = None
 
     def python(self) -> str:
         """The interpreter that the system's processes run on."""
         named = os.environ.get(self.interpreter, "") if self.interpreter else ""
         return named or sys.executable
+
+    def trees(self) -> list[Path]:
+        """Where its package may lie, most wanted first."""
+        if self.checkout is None:
+            return [SOURCES] if self.compiled is False else [COMPILED, SOURCES]
+        named = os.environ.get(self.checkout)
+        return [Path(named).resolve() / "build" / "compiled"] if named else []
 
 
 SYSTEMS: dict[str, System] = {
@@ -80,6 +89,17 @@ SYSTEMS: dict[str, System] = {
         System(
             "rushlight", "rushlight", "torch", {"RUSHLIGHT_PURE": "1"}, compiled=False, named=True
         ),
+        # What a change has brought: `BENCH_BEFORE` names a checkout of what was there before.
+        System(
+            "rushlight-before",
+            "rushlight",
+            "torch",
+            compiled=True,
+            optional=True,
+            named=True,
+            without=("llvmlite",),
+            checkout="BENCH_BEFORE",
+        ),
         System("torch-compile", "torch", "torch-step", optional=True, named=True, slow=True),
         System("autograd", "autograd", "autograd", optional=True, named=True),
         System("numpy", "numpy", "numpy", named=True),
@@ -104,6 +124,10 @@ def load(system: System) -> Any:
     module = importlib.import_module(system.module)
     if getattr(module, "__file__", None) is None:
         raise Absent(f"{system.module} is a folder without an __init__.py")
+    if system.checkout is not None:
+        inside = (Path(module.__file__).resolve().is_relative_to(tree) for tree in system.trees())
+        if not any(inside):
+            raise Absent(f"{system.checkout} names no checkout with a built core")
     if system.compiled is not None:
         # `__config__` may be a submodule that nothing has imported yet.
         config = getattr(module, "__config__", None)
@@ -147,9 +171,8 @@ def environment(system: System, threads: int | None, *, installed: bool) -> dict
             "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={several}",
         }
     path = [str(ROOT)]
-    if not installed:
-        trees = [SOURCES] if system.compiled is False else [COMPILED, SOURCES]
-        path += [str(tree) for tree in trees if (tree / "rushlight").is_dir()]
+    if not installed or system.checkout is not None:
+        path += [str(tree) for tree in system.trees() if (tree / "rushlight").is_dir()]
     env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, [env.get("PYTHONPATH")])])
     # Import time without cached bytecode would measure the compiler.
     env.pop("PYTHONDONTWRITEBYTECODE", None)

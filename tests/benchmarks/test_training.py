@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,23 @@ def test_every_network_has_the_parameters_that_its_size_describes(prepare: Any, 
 def test_weights_of_another_shape_are_refused() -> None:
     with pytest.raises(ValueError, match=r"\(2, 3\) can't start as \(6,\)"):
         fill(rushlight, [rushlight.zeros(2, 3)], [rushlight.zeros(6).numpy()])
+
+
+def test_what_was_there_before_is_another_checkout_or_absent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # What it mustn't import would be gone from this process for good.
+    before = replace(SYSTEMS["rushlight-before"], without=())
+    (tmp_path / "build" / "compiled" / "rushlight").mkdir(parents=True)
+    monkeypatch.setenv("BENCH_BEFORE", str(tmp_path))
+    for installed in (False, True):
+        path = systems.environment(before, None, installed=installed)["PYTHONPATH"]
+        assert path.split(os.pathsep)[1] == str(tmp_path / "build" / "compiled")
+    with pytest.raises(Absent, match="BENCH_BEFORE"):
+        systems.load(before)  # this checkout is what was imported
+    monkeypatch.delenv("BENCH_BEFORE")
+    with pytest.raises(Absent, match="BENCH_BEFORE"):
+        systems.load(before)
 
 
 def test_a_systems_interpreter_may_be_named_in_the_environment(
