@@ -29,7 +29,7 @@ step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 # A Python without the global lock, where the machine has one; the tests of threads run on it.
 FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
 
-.PHONY: help demo test matrix check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference docs wheel clean
+.PHONY: help demo test matrix style types check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference docs wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,12 +53,16 @@ matrix:  ## the quick tests on each Python from 3.11 to 3.14 that is here (VERSI
 	done; \
 	if [ -n "$$missing" ]; then echo "not here, so not tried:$$missing"; fi
 
-check: $(VENV)/.dev  ## style, types and the rules of the house
+style: $(VENV)/.dev
 	$(call step,style)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+
+types: $(VENV)/.dev
 	$(call step,types)
 	@$(PY) -m mypy
+
+check: style types  ## style, types and the rules of the house
 	$(call step,the house)
 	@$(PY) -m pytest -q tests/house
 
