@@ -206,16 +206,14 @@ def on_meta(where: str | device | int | None, out: object = None) -> bool:
     """
     if where is None:
         return DEFAULTS.changed and default_device() is META
+    if out is not None:
+        kind, have = find_device(where).type, "meta" if getattr(out, "is_meta", False) else "cpu"
+        if kind != have:
+            text = f"device type {kind} does not match device type of out parameter ({have})"
+            raise RuntimeError(text)
     if where is CPU or (type(where) is str and where == "cpu"):
         return False
-    try:
-        return usable(where) is META
-    except AssertionError:
-        if out is None:
-            raise
-        kind = find_device(where).type
-        text = f"device type {kind} does not match device type of out parameter (cpu)"
-        raise RuntimeError(text) from None
+    return usable(where) is META
 
 
 _NO_ACCELERATOR: Final = "Cannot access accelerator device when none is available."

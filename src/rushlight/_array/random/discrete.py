@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import errors
+from ..._base.dtypes import FLOATS_OF_8_BITS
 from ..memory.out_of_memory import allocating
 from ..shape.views import expand
 from ..types import empty
@@ -39,6 +40,9 @@ _LONG_MAX = 2**63 - 1
 _LISTED = 300  # places up to which a list is shuffled faster
 _TWO_WORDS = 2**28
 _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
+#: Types that kernels which draw few kinds of numbers don't know.
+_NARROW = frozenset(d.name for d in FLOATS_OF_8_BITS)
+_RARE = _UNSIGNED | _NARROW | {"complex32"}
 
 
 @allocating
@@ -71,6 +75,8 @@ def random_from_(stream: Stream, out: Array, low: int, high: int | None) -> Arra
     """
     dtype = out.dtype
     name = name_of(dtype)
+    if name in _NARROW:
+        raise refuse("random_update_from_to", dtype)
     if name not in _DIGITS and dtype.kind not in "iub":
         raise RuntimeError(
             "check_random_bounds handles only integral, floating-point and boolean types"
@@ -118,7 +124,7 @@ def bernoulli_(stream: Stream, out: Array, p: float = 0.5) -> Array:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     if not out.size:
         return out
-    if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
+    if out.dtype.kind == "c" or name_of(out.dtype) in _RARE:
         raise refuse("bernoulli_scalar_cpu_", out.dtype)
     # u < p for u = k / 2**53 is k < p * 2**53, whose right side needs no rounding.
     bound = math.ceil(p * 2.0**53)
@@ -153,7 +159,7 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Array) -> Any:
     """
     if not out.size:
         return out
-    if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
+    if out.dtype.kind == "c" or name_of(out.dtype) in _RARE:
         raise refuse("bernoulli_tensor_cpu_self_", out.dtype)
     p = expand(p, out.shape)
     name = name_of(p.dtype)
@@ -188,7 +194,7 @@ def geometric_(stream: Stream, out: Array, p: float) -> Array:
     """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if out.dtype.kind in "bc" or name_of(out.dtype) in _UNSIGNED:
+    if out.dtype.kind in "bc" or name_of(out.dtype) in _RARE:
         raise refuse("geometric_cpu", out.dtype)
     scale = math.log1p(-p)
 

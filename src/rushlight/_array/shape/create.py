@@ -130,26 +130,37 @@ def in_memory_order(array: Array) -> Array:
     return array.transpose(order).reshape(-1)
 
 
-def _refuse_narrow(kernel: str, dtype: D.dtype) -> None:
-    if dtype is D.complex32 or dtype in D.FLOATS_OF_8_BITS:
+#: Types that few kernels know: those that count from 0 in more than 8 bits, complex halves.
+RARE = frozenset({D.uint16, D.uint32, D.uint64, D.complex32})
+
+
+def refuse_rare(kernel: str, dtype: D.dtype) -> None:
+    """Refuses types that a kernel which makes numbers has no code for.
+
+    Raises:
+        NotImplementedError: in PyTorch's words.
+    """
+    if dtype in RARE or dtype in D.FLOATS_OF_8_BITS:
         raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(dtype)))
 
 
 @allocating
 def eye(n: int, m: int, dtype: D.dtype) -> Array:
     """Ones on the diagonal."""
-    if dtype is D.complex32:
-        _refuse_narrow("eye", dtype)
+    if dtype in RARE:
+        refuse_rare("eye", dtype)
     made = np.zeros((n, m), to_raw(dtype))
     made.reshape(-1)[: m * min(n, m) : m + 1] = 1
     return made
 
 
 @allocating
-def arange(start: float, end: float, step: float, dtype: D.dtype) -> Array:
+def arange(
+    start: float, end: float, step: float, dtype: D.dtype, kernel: str = "arange_cpu"
+) -> Array:
     """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
     raw = to_raw(dtype)
-    _refuse_narrow("arange_cpu", dtype)
+    refuse_rare(kernel, dtype)
     if dtype.category != D.INT:
         n = max(0, math.ceil((end - start) / step))
         # The kernel works in double from each vector's first element on.
@@ -185,7 +196,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: D.dtype) -> Array:
         return np.full(1, number_like(start, raw), raw)
     if dtype is D.bool_:
         raise NotImplementedError(errors.not_implemented("linspace_cpu", "Bool"))
-    _refuse_narrow("linspace_cpu", dtype)
+    refuse_rare("linspace_cpu", dtype)
     number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT:
         start, end = int(start), int(end)
@@ -241,7 +252,7 @@ def logspace(start: float, end: Any, steps: int, base: float, dtype: D.dtype) ->
     if steps > 1:
         if dtype is D.bool_:
             raise NotImplementedError(errors.not_implemented("logspace_cpu", "Bool"))
-        _refuse_narrow("logspace_cpu", dtype)
+        refuse_rare("logspace_cpu", dtype)
         number_like(start, raw), number_like(end, raw)
     if dtype.category == D.INT and steps > 1:
         start, end = int(start), int(end)

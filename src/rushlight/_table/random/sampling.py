@@ -190,6 +190,7 @@ def randint(
     nowhere = on_meta(device, out)
     low, high, rest = _bounds("randint", args, kwargs)
     size = kwargs.pop("size") if "size" in kwargs else rest[0]
+    dtype = type_for(out, dtype)
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _meta.empty_meta(size_of("randint", (size,)), found, requires_grad)
@@ -234,6 +235,7 @@ def randperm(
         raise RuntimeError(f"n must be non-negative, got{n}")
     if n < 0:
         raise RuntimeError(errors.negative_dimension([n]))
+    dtype = type_for(out, dtype)
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _meta.empty_meta((n,), found, requires_grad)
@@ -288,7 +290,7 @@ def normal(
     if size is not None:
         mean, std = _as_number(mean, (mean, std, size)), _as_number(std, (mean, std, size))
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
-        shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
+        shape, found = size_of("normal", (size,)), dtype_or_default(type_for(out, dtype))
         _check_std(std)
         if out is not None and out.requires_grad and current().grad:
             raise RuntimeError(errors.out_requires_grad("aten::normal"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.memory.aliasing import number_types
+from ..._array.memory.meta import MetaArray, meta_array
 from ..._array.number import lone
 from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
@@ -91,7 +92,8 @@ def deliver(
     elif warns and out._raw.size:
         warnings.warn(errors.another_count(out._raw.shape, out._raw.size, array.size), stacklevel=4)
     if out._raw.shape != array.shape:
-        out._raw = T.empty(array.shape, out._raw.dtype)
+        made = meta_array if type(out._raw) is MetaArray else T.empty
+        out._raw = made(array.shape, out._raw.dtype)
     place(out, array)
     if requires_grad and T.is_discrete(out._raw.dtype):
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))

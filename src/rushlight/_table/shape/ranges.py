@@ -167,7 +167,8 @@ def range_(
         return _meta.empty_meta((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
     last = start + count * step if whole else start + (count - 0.5) * step
-    return deliver(raw.arange(start, last, step, found), out, requires_grad, by_count=True)
+    made = raw.arange(start, last, step, found, "range_cpu")
+    return deliver(made, out, requires_grad, by_count=True)
 
 
 def _check_range(start: float, end: float, step: float) -> None:

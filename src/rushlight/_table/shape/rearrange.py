@@ -242,7 +242,7 @@ def _triangle(
 ) -> Array:
     dtype = D.int64 if dtype is None else dtype_or_default(dtype)
     made = raw.triangle_places(row, col, offset, dtype, lower)
-    if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8:
+    if dtype.category == D.INT and dtype is not D.int64 and dtype is not D.int32:
         raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
     return made
 
