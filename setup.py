@@ -4,10 +4,10 @@
     RUSHLIGHT_PURE=0     compiled, or the build fails
     (unset)              compiled if possible; if not, plain Python and one line that says why
 
-With the core come functions on small arrays (see `src/rushlight/_native/ufunc_loops`), where NumPy
-is there, and the kernels of eager programs, compiled ahead of time where llvmlite is there:
-see `src/rushlight/_native/prebuilt`. RUSHLIGHT_KERNELS=0 leaves them out, RUSHLIGHT_KERNELS=1
-requires them.
+With the core come, where NumPy is there, functions on small arrays (see `_native/ufunc_loops` in
+the package) and the type bfloat16 (`_native/number_types`), and, where llvmlite is there, the
+kernels of eager programs, compiled ahead of time (`_native/prebuilt`). RUSHLIGHT_KERNELS=0 leaves
+them out, RUSHLIGHT_KERNELS=1 requires them.
 
 Only the commands that need extension modules compile; an editable install never does, so that an
 edit of the core is what runs next. Everything else about the package stands in `pyproject.toml`.
@@ -216,16 +216,15 @@ def compiled_kernels() -> list[Extension]:
 
 
 def compiled_loops() -> list[Extension]:
-    """Gives the extension modules for small arrays: none where NumPy isn't there, with one line."""
+    """Gives the modules for small arrays and bfloat16: none without NumPy, with one line."""
     try:
         import numpy
     except ImportError:
-        say("small arrays go to NumPy's functions: NumPy is not installed where this is built")
+        say("no functions on small arrays, no bfloat16: NumPy is not installed where this is built")
         return []
-    folder = SOURCE / "_native" / "ufunc_loops"
     return [
         Extension(
-            f"rushlight._native.ufunc_loops.{source.stem}",
+            f"rushlight._native.{folder.name}.{source.stem}",
             [os.path.relpath(source, ROOT)],
             include_dirs=[numpy.get_include()],
             depends=[str(path) for path in folder.glob("*.h")],
@@ -233,6 +232,7 @@ def compiled_loops() -> list[Extension]:
             # Products and sums are rounded one by one, as NumPy rounds them.
             extra_compile_args=["-ffp-contract=off"] if os.name == "posix" else [],
         )
+        for folder in (SOURCE / "_native" / "number_types", SOURCE / "_native" / "ufunc_loops")
         for source in sorted(folder.glob("*.c"))
     ]
 
