@@ -26,6 +26,22 @@ class Narrow:
 # nothing asks for them.
 
 
+def find_type(name: str) -> type:
+    """The type of scalars of a NumPy type that NumPy lacks.
+
+    Raises:
+        ImportError, AttributeError: where nothing that is installed has it.
+    """
+    if name == "bfloat16":
+        from .bfloat16 import bfloat16
+
+        return bfloat16
+    import ml_dtypes
+
+    found: type = getattr(ml_dtypes, name)
+    return found
+
+
 def wide_of(raw: RawType) -> RawType | None:
     """The NumPy type in which one that is only stored is computed with; None for others."""
     if raw.itemsize == 1:

@@ -15,7 +15,7 @@ from .memory import dense_layout as dense
 from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
 from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
-from .narrow import Narrow as Narrow, fit, is_complex32, is_narrow as is_narrow, wide_of
+from .narrow import Narrow as Narrow, find_type, fit, is_complex32, is_narrow as is_narrow, wide_of
 
 if TYPE_CHECKING:
     from .._base.annotations import AnyCallable
@@ -58,7 +58,8 @@ def to_raw(d: D.dtype) -> Any:
     """The NumPy dtype that stores `d`.
 
     Raises:
-        ImportError: for a type of ml_dtypes where that isn't installed (extra `bfloat16`).
+        ImportError: for a type of ml_dtypes where that isn't installed (extra `bfloat16`), and the
+            core, which has a bfloat16 of its own, isn't compiled.
         NotImplementedError: for pairs of 4-bit floats.
         RuntimeError: for types that no array library here can store.
     """
@@ -81,10 +82,10 @@ def from_raw(raw: Any) -> D.dtype:
     found = _FROM_RAW.get(raw)
     if found is not None:
         return found
-    if raw.type.__module__ == "ml_dtypes":
+    if raw.type.__module__ in ("ml_dtypes", f"{__package__}.bfloat16"):
         named = D.BY_NAME.get(raw.name)
-        if named in _OF_ML_DTYPES:
-            _load(named)
+        # Where ml_dtypes was installed too late, its bfloat16 isn't the one in use.
+        if named in _OF_ML_DTYPES and _load(named) == raw:
             return named
     if not raw.isnative:
         found = _FROM_RAW.get(raw.newbyteorder("="))
@@ -102,9 +103,7 @@ _OF_ML_DTYPES: Final = (D.bfloat16, D.complex32, *D.FLOATS_OF_8_BITS)
 
 def _load(d: D.dtype) -> RawType:
     try:
-        import ml_dtypes
-
-        raw = np.dtype(getattr(ml_dtypes, d.name))
+        raw = np.dtype(find_type(d.name))
     except (ImportError, AttributeError):
         least = ">=0.6" if d is D.complex32 else ""
         raise ImportError(
