@@ -120,6 +120,7 @@ def alike(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (a == b or (a != a and b != b))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_a_random_step_with_branches_does_what_it_does_eagerly(seed: int) -> None:
     rng = random.Random(seed)

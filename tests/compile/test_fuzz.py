@@ -79,6 +79,7 @@ steps = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @hypothesis.example([("stacked", 0, 2), ("stacked", 0, 2)], 0, 4)  # views of a repeat's memory
 @hypothesis.example([("maximum", 0, 2), ("t", 3, 0)], 0, 4)  # copies in another layout
 @hypothesis.settings(max_examples=60, deadline=None)

@@ -70,6 +70,7 @@ FORMULAS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [MODULES, FORMULAS], ids=["modules", "formulas"])
 @pytest.mark.parametrize("triple", MACHINES)
 def test_llvm_takes_the_code_for_another_machine(triple: str, script: str) -> None:

@@ -95,6 +95,7 @@ def test_every_entry_is_found_and_no_other() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_texts_are_those_of_the_table() -> None:
     program = "from tests.table.help_texts import PATH, text; assert open(PATH).read() == text()"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=300, check=False)
