@@ -1,5 +1,6 @@
 """`torch.distributed` with one process: what it tells the group, it hears itself."""
 
+import copy
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -154,3 +155,18 @@ def test_a_policy_of_a_programs_own_chooses_parts_and_their_options(group: None)
     wrong = fsdp.wrap.CustomPolicy(lambda module: 3)  # type: ignore[arg-type,return-value]
     with pytest.raises(ValueError, match="False/True or a kwarg dict, but it returned 3"):
         fsdp.FullyShardedDataParallel(nn.Sequential(nn.ReLU()), auto_wrap_policy=wrong)
+
+
+def test_a_module_whose_parameters_are_in_a_row_still_tells_their_shapes(group: None) -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.LayerNorm(2), nn.Conv1d(1, 1, 1, bias=False))
+    shown = str(model)
+    made = dist.fsdp.FullyShardedDataParallel(model)
+    for _ in range(2):
+        assert str(made.module) == shown
+        assert model[0].weight.shape == (2, 3) and model[0].weight.is_meta
+        assert [name for name, _ in made.module.named_parameters()] == ["_flat_param"]
+        assert "bias=True" in str(copy.deepcopy(model))
+        made(torch.ones(1, 3)[:, None].expand(1, 1, 3)).sum().backward()
+        with dist.fsdp.FullyShardedDataParallel.summon_full_params(made):
+            assert isinstance(model[0].weight, nn.Parameter)
+            assert str(made.module) == shown

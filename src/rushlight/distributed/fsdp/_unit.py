@@ -71,6 +71,15 @@ class Unit:
         self.waiting: Tensor | None = None  # gradients of steps that didn't send them
         self._again: list[Tensor] | None = None
         self._shown: list[Given] | None = None
+        self._left: list[Tensor] = []
+
+    def empty(self, wholes: list[Tensor]) -> None:
+        """Takes whole parameters out of their places, where tensors without data tell shapes."""
+        self._left = [whole.detach().to("meta") for whole in wholes]
+        for places, left in zip(self.places, self._left):
+            for module, name in places:
+                del module._parameters[name]
+                module.__dict__[name] = left
 
     # ---- whole parameters ---------------------------------------------------------------------
     def gather(self) -> list[Tensor]:
@@ -94,6 +103,8 @@ class Unit:
         for places, whole in zip(self.places, wholes):
             for module, name in places:
                 self._shown.append(module._parameters.get(name))
+                if self._left:
+                    module.__dict__.pop(name, None)
                 module._parameters[name] = whole  # type: ignore[assignment]
         return wholes
 
@@ -102,11 +113,13 @@ class Unit:
         if self._shown is None:
             return
         held = iter(self._shown)
-        for places in self.places:
+        for index, places in enumerate(self.places):
             for module, name in places:
                 before = next(held)
                 if before is None:
                     module._parameters.pop(name, None)
+                    if self._left:
+                        module.__dict__[name] = self._left[index]
                 else:
                     module._parameters[name] = before
         self._shown = None

@@ -173,14 +173,10 @@ class FullyShardedDataParallel(Module):
             group.size() if cut else 1, self._use_orig_params, [name for _, name, _ in found],
         )  # fmt: skip
         places = [where for _, _, where in found]
-        for index, where in enumerate(places):
-            for module, name in where:
-                if self._use_orig_params:
-                    module._parameters[name] = layout.parameters[index]
-                else:
-                    del module._parameters[name]
-        if not self._use_orig_params:
-            self.module.register_parameter("_flat_param", layout.parameters[0])
+        if self._use_orig_params:
+            for parameter, where in zip(layout.parameters, places):
+                for module, name in where:
+                    module._parameters[name] = parameter
         precision = self.mixed_precision
         keeps = self.sharding_strategy in _KEEPS or not cut
         self._layout = layout
@@ -188,6 +184,9 @@ class FullyShardedDataParallel(Module):
             places, layout, group, keeps, precision.param_dtype,
             precision.reduce_dtype or precision.param_dtype, self._replicas, cut,
         )  # fmt: skip
+        if not self._use_orig_params:
+            self._unit.empty([parameter for parameter, _, _ in found])
+            self.module.register_parameter("_flat_param", layout.parameters[0])
 
     # ---- parts ----------------------------------------------------------------------------------
     @property
