@@ -80,3 +80,58 @@ def test_a_joint_formula_that_nobody_asks_is_not_run() -> None:
     y = rl.nn.functional.layer_norm(x, (3,))
     y.sum().backward(inputs=[y])
     assert y.grad.tolist() == [[1.0] * 3] * 3 and x.grad is None
+
+
+F = rl.nn.functional
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_operands_that_promote_without_broadcasting_keep_the_common_type(wanted: bool) -> None:
+    single = rl.tensor([1.0, 4.0], requires_grad=wanted)
+    double = rl.tensor([0.0, 2.0], dtype=rl.float64)
+    half = rl.tensor([0.0, 2.0], dtype=rl.float16)
+    assert rl.dist(single, double).dtype is rl.float64
+    assert rl.dist(double, single).dtype is rl.float64
+    assert rl.dist(single, half).dtype is rl.float32
+    assert rl.dist(half, half).dtype is rl.float16
+    assert rl.dist(single, rl.tensor(0.0, dtype=rl.float64)).dtype is rl.float32
+    assert rl.dist(rl.tensor(3.0, dtype=rl.float64), rl.tensor(1.0)).dtype is rl.float64
+    assert rl.dist(single, rl.tensor([0, 2])).item() == pytest.approx(5**0.5)
+    assert F.mse_loss(single, double).dtype is rl.float64
+    assert F.smooth_l1_loss(double, single).dtype is rl.float64
+    with pytest.raises(RuntimeError, match="bool"):
+        rl.dist(rl.tensor([True]), rl.tensor([True]))
+    x = rl.zeros(2, 2, requires_grad=wanted)
+    assert rl.addr(x, single, single, beta=1, alpha=2).tolist() == [[2.0, 8.0], [8.0, 32.0]]
+    assert rl.addr(x, double, single.detach()).dtype is rl.float64
+    with pytest.raises(RuntimeError, match="alpha"):
+        rl.addr(rl.tensor([[1]]), rl.tensor([1]), rl.tensor([1]), alpha=1.5)
+
+
+def test_operands_that_promote_keep_shapes_and_gradients_of_their_own() -> None:
+    x = rl.tensor([3.0, 0.0], requires_grad=True)
+    y = rl.zeros(3, 1, requires_grad=True)
+    rl.dist(x, y).backward()
+    assert x.grad.shape == (2,)
+    assert y.grad.shape == (3, 1)
+    assert rl.dist(rl.ones(3)[::2], rl.zeros(2), 1).item() == 2.0
+    assert rl.dist(rl.zeros(0), rl.zeros(0)).item() == 0.0
+    mixed = rl.tensor([1.0], dtype=rl.float64, requires_grad=True)
+    rl.dist(mixed, rl.zeros(1)).backward()
+    assert mixed.grad.dtype is rl.float64
+    with pytest.raises(RuntimeError, match="must match the size"):
+        rl.dist(rl.zeros(2), rl.zeros(3))
+
+
+class Scaled(rl.Tensor):
+    """A tensor that hears of the functions it is given to."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        return func.__name__
+
+
+def test_a_class_that_asks_still_hears_of_operations_that_promote() -> None:
+    x = rl.ones(2)
+    assert rl.dist(x, rl.ones(2).as_subclass(Scaled)) == "dist"
+    assert rl.dist(rl.ones(2).as_subclass(Scaled), x) == "dist"

@@ -86,7 +86,7 @@ class Op:
     differentiable_out: tuple[bool, ...]  # per output; empty: all are
     out_raw: bool  # the raw forward takes out=
     runs_on_none: bool  # the node runs even where all its gradients are undefined
-    direct: bool  # `apply_n` may handle it: one output, no lists, no promotion, not a view
+    direct: bool  # `apply_n` may handle it: one output, no lists, no view, no broadcasting
     diff_mask: int  # the bits of the arguments that have a formula
     function: Any  # the public function: what replays a view on Tensors
     constants: tuple[int, ...]  # positions of single tensors without an edge: indices, masks

@@ -63,6 +63,8 @@ def apply_several(op: Op, args: Arguments) -> Any:
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
         raws[pos] = t._raw
+    if op.promote_at and not _are_common(op, raws, frozen if dtype is None else dtype):
+        return slow.apply(op, args)
     if frozen is not None and frozen is not F32 and frozen is not F64 and is_narrow(frozen):
         return slow.apply(op, args)
     try:
@@ -138,6 +140,21 @@ def _record_several(
     out._requires_grad = True
 
 
+def _are_common(op: Op, raws: Arguments, dtype: Any) -> bool:
+    """Whether operands that are promoted have a type already; whole numbers become floats."""
+    for pos in op.promote_at:
+        value = raws[pos]
+        kind = type(value)
+        if kind is ndarray:
+            if value.dtype is not dtype:
+                return False
+        elif kind is int:
+            raws[pos] = float(value)
+        elif kind is not float and value is not None:
+            return False
+    return dtype is F32 or dtype is F64
+
+
 def apply_mixed(op: Op, args: Arguments) -> Any:
     """The result of a broadcasting operation on float tensors of one type and numbers."""
     mode: Mode = current()
@@ -167,17 +184,7 @@ def apply_mixed(op: Op, args: Arguments) -> Any:
             if not t._plain:
                 return slow.apply(op, args)
             raws[pos] = t._raw
-    for pos in op.promote_at:
-        value = raws[pos]
-        kind = type(value)
-        if kind is ndarray:
-            if value.dtype is not dtype:
-                return slow.apply(op, args)
-        elif kind is int:
-            raws[pos] = float(value)
-        elif kind is not float and value is not None:
-            return slow.apply(op, args)
-    if dtype is None:
+    if not _are_common(op, raws, dtype):
         return slow.apply(op, args)
     try:
         if op.check is not None:

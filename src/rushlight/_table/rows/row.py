@@ -553,10 +553,7 @@ def _op(
             raise ValueError(f"{schema.text}: `delivers` doesn't name each tensor")
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
-    op.direct = (
-        op.n_out == 1 and op.lists < 0 and not op.is_view and not op.broadcasts
-        and op.promote == PROMOTE_NONE
-    )  # fmt: skip
+    op.direct = op.n_out == 1 and op.lists < 0 and not op.is_view and not op.broadcasts
     op.diff_mask = sum(
         1 << pos
         for pos in op.tensors
