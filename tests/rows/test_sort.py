@@ -159,3 +159,78 @@ def test_counts_of_numbers_and_membership() -> None:
     assert torch.isin(x, 2, invert=True).tolist() == [True, False, False]
     with pytest.raises(RuntimeError, match="1-d non-negative integral"):
         torch.bincount(torch.tensor([-1]))
+
+
+def test_counts_refuse_what_is_negative_wherever_it_stands() -> None:
+    for numbers in ([3, -1], [-1, 3], [-(1 << 63)], [0, 0, -2, 5]):
+        for x in (torch.tensor(numbers), torch.tensor([numbers, numbers]).t()[:, 0]):
+            with pytest.raises(RuntimeError, match="1-d non-negative integral"):
+                torch.bincount(x)
+    with pytest.raises(RuntimeError, match="1-d non-negative integral"):
+        torch.bincount(torch.tensor([[1]]))
+    with pytest.raises(RuntimeError, match="1-d non-negative integral"):
+        torch.bincount(torch.tensor(1))
+    with pytest.raises(RuntimeError, match="minlength"):
+        torch.bincount(torch.tensor([-1]), minlength=-1)
+    with pytest.raises(Exception) as caught:
+        torch.bincount(torch.tensor([1 << 62]))
+    assert "non-negative" not in str(caught.value)
+    assert torch.bincount(torch.tensor([], dtype=torch.int64), minlength=2).tolist() == [0, 0]
+    narrow = torch.tensor([1, 1, 3], dtype=torch.uint8)
+    assert torch.bincount(narrow).tolist() == [0, 2, 0, 1]
+    assert torch.bincount(narrow).dtype is torch.int64
+
+
+def test_places_of_what_is_not_zero_lie_by_dimension_in_memory() -> None:
+    x = torch.tensor([[0.0, 1.0, NAN], [2.0, 0.0, -0.0]])
+    for y in (x, x.t().contiguous().t(), torch.stack([x, x], 2)[..., 1]):
+        places = y.nonzero()
+        assert places.tolist() == [[0, 1], [0, 2], [1, 0]]
+        assert places.stride() == (1, 3) and places.dtype is torch.int64
+    cube = torch.zeros(2, 3, 2)
+    cube[1, 2, 0] = cube[0, 0, 1] = 1
+    assert cube.nonzero().tolist() == [[0, 0, 1], [1, 2, 0]]
+    assert torch.zeros(0, 3).nonzero().shape == (0, 2)
+    assert torch.tensor([0, 7]).nonzero().tolist() == [[1]]
+    assert torch.tensor(5.0).nonzero().shape == (1, 0)
+    kept = torch.tensor([True, False]).nonzero()
+    kept.add_(5)
+    assert kept.tolist() == [[5]]
+
+
+def test_places_in_rows_of_another_type_are_looked_up_in_the_common_one() -> None:
+    row = torch.tensor([1.0, 2.0, 3.0])
+    close = torch.tensor([2.0000000001, 2.0], dtype=torch.float64)
+    assert torch.searchsorted(row, close).tolist() == [2, 1]
+    assert torch.searchsorted(row, torch.tensor(2.5, dtype=torch.float64)).item() == 2
+    assert torch.searchsorted(torch.tensor([1, 2, 3]), torch.tensor([1.5])).tolist() == [1]
+    assert torch.searchsorted(row, torch.tensor([2])).tolist() == [1]
+    assert torch.searchsorted(row, 2).item() == 1
+    assert torch.searchsorted(row, torch.tensor(2.0)).shape == ()
+    assert torch.searchsorted(row, close, out_int32=True).dtype is torch.int32
+    assert torch.searchsorted(row, torch.tensor([NAN, -1.0])).tolist() == [3, 0]
+    half = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    assert torch.searchsorted(half, half, right=True).tolist() == [1, 2]
+    turned = torch.searchsorted(row, torch.tensor([3.0, 1.0, 2.0]), sorter=torch.tensor([0, 1, 2]))
+    assert turned.tolist() == [2, 0, 1]
+
+
+def test_a_number_and_a_tensor_ask_for_the_same_quantile() -> None:
+    x = torch.tensor([[3.0, 1.0], [2.0, 5.0]], requires_grad=True)
+    for word in ("linear", "lower", "higher", "midpoint", "nearest"):
+        for q in (0, 0.3, 0.5, 1, True):
+            number = torch.quantile(x, q, 1, interpolation=word)
+            same = torch.quantile(x, torch.tensor(float(q)), 1, interpolation=word)
+            assert number.tolist() == same.tolist()
+            (slopes,) = torch.autograd.grad(number.sum(), x)
+            assert slopes.tolist() == torch.autograd.grad(same.sum(), x)[0].tolist()
+    q = torch.tensor(0.25, requires_grad=True)
+    torch.quantile(x.detach(), q).backward()
+    assert q.grad.item() == 3.0
+    assert torch.quantile(torch.tensor([1.0, NAN]), 0.5).isnan().item()
+    assert torch.nanquantile(torch.tensor([1.0, NAN]), 0.5).item() == 1.0
+    for bad in (-0.1, 1.1, NAN):
+        with pytest.raises(RuntimeError, match=r"in the range \[0, 1\]"):
+            torch.quantile(x, bad)
+        with pytest.raises(RuntimeError, match=r"in the range \[0, 1\]"):
+            torch.quantile(x, torch.tensor(bad))

@@ -38,7 +38,8 @@ def searchsorted(
     boundaries, values = _orderable(boundaries), _orderable(values)
     side: Any = "right" if right else "left"
     if boundaries.ndim == 1:
-        return np.asarray(np.searchsorted(boundaries, values, side, sorter)).astype(index)
+        found = np.asarray(boundaries.searchsorted(values, side, sorter))
+        return found.astype(index, copy=False)
     if sorter is not None:
         boundaries = np.take_along_axis(boundaries, sorter, -1)
     width, wanted = boundaries.shape[-1], values.shape[-1]
@@ -209,10 +210,14 @@ def bincount(x: Array, weights: Array | None, minlength: int) -> Array:
         raise NotImplementedError(errors.not_implemented("bincount_cpu", name_of(x.dtype)))
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if x.ndim != 1 or (x.size and int(x.min()) < 0):
+    if x.ndim == 1 and weights is None:
+        try:
+            return np.bincount(x, minlength=minlength).astype(_INT64, copy=False)
+        except ValueError:  # a negative number, which NumPy finds on its way, is refused below
+            if not x.size or int(x.min()) >= 0:
+                raise
+    if x.ndim != 1 or weights is None or (x.size and int(x.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if weights is None:
-        return np.bincount(x, minlength=minlength).astype(_INT64, copy=False)
     if weights.shape != x.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if not x.size:

@@ -388,7 +388,11 @@ def nonzero(x: Array) -> TensorLike:
         places = np.empty((2, flat.size), np.int64)
         np.divmod(flat, x.shape[1], places[0], places[1])
         return places.T
-    return np.transpose(np.array(x.nonzero()))
+    found = x.nonzero()
+    places = np.empty((x.ndim, found[0].size), np.int64)
+    for k in range(x.ndim):
+        places[k] = found[k]
+    return places.T
 
 
 def nonzero_static(x: Array, size: int, fill_value: int = -1) -> Array:

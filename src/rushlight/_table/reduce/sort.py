@@ -103,7 +103,8 @@ def _quantile(
             f"{interpolation}"
         )
     dtype = T.dtype_of(input)
-    if not isinstance(q, TensorBase):
+    number = not isinstance(q, TensorBase)
+    if number:
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = new_tensor(T.convert_array(T.number_array(float(q)), dtype))
@@ -115,7 +116,7 @@ def _quantile(
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if T.dtype_of(q) is not dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if q._raw.size and not holds(lambda x: ((x >= 0) & (x <= 1)).all(), q):
+    if not number and q._raw.size and not holds(lambda x: ((x >= 0) & (x <= 1)).all(), q):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     ndim = input._raw.ndim
     wanted = -1 if dim is None else dim
@@ -134,7 +135,7 @@ def _quantile(
     if interpolation in ("linear", "midpoint"):
         above = take(ordered, -1, new_tensor(high))
         share = 0.5 if weight is None else new_tensor(weight)
-        if weight is not None:
+        if weight is not None and not number:
             # The value is the weight's; the difference, which is 0, brings the slope.
             share = share + (q - q.detach()) * new_tensor(raw.rank_slopes(ordered._raw, ignore_nan))
         result = table("lerp")(below, above, share)
@@ -274,13 +275,14 @@ def searchsorted(
             f"{errors.shape_text(row.shape)} and input value tensor "
             f"{errors.shape_text(values.shape)}"
         )
-    common = D.combine_levels(
-        *_levels(row, None if number else values), D.number_dtype(given) if number else None
-    )
+    common = T.from_raw(row.dtype)
     if number:
+        common = D.combine_levels(*_levels(row, None), D.number_dtype(given))
         input = new_tensor(T.convert_array(T.number_array(T.number_for(given, common)), common))
-    elif T.from_raw(values.dtype) is not common:
-        input = input.to(common)
+    elif values.dtype is not row.dtype:
+        common = D.combine_levels(*_levels(row, values), None)
+        if T.from_raw(values.dtype) is not common:
+            input = input.to(common)
     if T.from_raw(row.dtype) is not common:
         sorted_sequence = sorted_sequence.to(common)
     if sorter is not None:
