@@ -116,7 +116,7 @@ def along(x: Array, axis: int, lines: LineMap) -> Array:
         if lines.times == 1:
             return x
         if lines.times:
-            return np.repeat(x, lines.times, axis)
+            return x.repeat(lines.times, axis)
         return np.take(x, lines.index[0], axis)
     if x.size and (x.dtype is FLOAT32 or x.dtype is FLOAT64) and axis == x.ndim - 1:
         y = _multiply(x, lines)

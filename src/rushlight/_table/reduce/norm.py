@@ -161,9 +161,9 @@ def _dist_other(
 
 
 def _refuse_bools(args: Arguments, raws: Arguments) -> None:
-    bools = [x._raw.dtype.kind == "b" for x in args[:2]]
-    if bools[0] or bools[1]:
-        raise RuntimeError(_checks.TWO_BOOLS if bools[0] and bools[1] else _checks.ONE_BOOL)
+    first, second = args[0]._raw.dtype.kind == "b", args[1]._raw.dtype.kind == "b"
+    if first or second:
+        raise RuntimeError(_checks.TWO_BOOLS if first and second else _checks.ONE_BOOL)
 
 
 dist = general(
