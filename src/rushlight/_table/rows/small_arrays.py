@@ -94,7 +94,9 @@ NORMS: Final = {
     ("_table.nn.normalization", "_batch_norm"): "Bwbmvtme",
 }  # fmt: skip
 #: The same of factors, which `factors.c` knows.
-FACTORS: Final = {("linalg.linalg", "cholesky_ex"): "Cuc"}
+FACTORS: Final = {
+    ("linalg.linalg", "cholesky_ex"): "Cuc", ("_table.linalg.decompose", "_qr_checked"): "Qm",
+}  # fmt: skip
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
