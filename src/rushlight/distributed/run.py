@@ -190,7 +190,18 @@ def _timeout(conf: str) -> float:
 
 def run(args: argparse.Namespace) -> None:
     """Starts what the options ask for, and waits until it has ended."""
-    Agent(plan_of(args)).run()
+    run_plan(plan_of(args))
+
+
+def run_plan(plan: Plan) -> list[int]:
+    """Starts what is planned, and waits until it has ended; the ranks of this host's processes.
+
+    Raises:
+        ChildFailedError: where one has failed and all restarts are used up.
+    """
+    agent = Agent(plan)
+    agent.run()
+    return agent.ranks()
 
 
 @record

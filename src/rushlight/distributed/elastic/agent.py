@@ -97,6 +97,11 @@ class Agent:
                 attempt += 1
             self._wait_for_others()
 
+    def ranks(self) -> list[int]:
+        """The ranks of this host's processes."""
+        first = sum(self.counts[: self.node])
+        return list(range(first, first + self.plan.processes))
+
     # ---- meeting ------------------------------------------------------------------------------
     def _meet(self) -> None:
         """Finds the store of all agents, and which host this is."""
@@ -161,15 +166,14 @@ class Agent:
             self.logs.close()
 
     def _start(self, attempt: int) -> None:
-        first, size = sum(self.counts[: self.node]), sum(self.counts)
+        size = sum(self.counts)
         self.logs.open(attempt)
-        for local_rank in range(self.plan.processes):
-            rank = first + local_rank
+        for local_rank, rank in enumerate(self.ranks()):
             environment = self._environment(attempt, rank, local_rank, size)
             environment["TORCHELASTIC_ERROR_FILE"] = error_file = self.logs.error_file(local_rank)
             out, err = self.logs.files(local_rank)
             process = subprocess.Popen(
-                self.plan.command,
+                [word.replace("${local_rank}", str(local_rank)) for word in self.plan.command],
                 env=environment,
                 stdout=out,
                 stderr=err,

@@ -1,7 +1,8 @@
-"""`torch.distributed.elastic.multiprocessing`: how errors of started processes are told."""
+"""`torch.distributed.elastic.multiprocessing`: where started processes' output and errors go."""
 
 from __future__ import annotations
 
 from . import errors
+from .logs_specs import DefaultLogsSpecs, Std
 
-__all__ = ["errors"]
+__all__ = ["DefaultLogsSpecs", "Std", "errors"]
