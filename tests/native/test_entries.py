@@ -252,7 +252,10 @@ def test_functions_say_the_same_by_entries_and_without(entry: Entry) -> None:
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
-    for name in ("tanh", "add", "mul", "sum", "positive", "diff", "clamp", "float_power"):
+    for name in (
+        "tanh", "add", "mul", "sum", "positive", "diff", "clamp", "float_power", "diagonal",
+        "unbind", "unsafe_split",
+    ):  # fmt: skip
         if name in ROWS:
             plain = dispatch.variant(name, [row for row in ROWS[name] if row.public], "torch")
         else:
@@ -274,12 +277,13 @@ def test_modes_and_classes_are_asked_by_entries(entry: Entry) -> None:
             return function(*args, **(kwargs or {}))
 
     x = torch.ones(3)
-    for call in (torch.tanh, torch.positive, torch.sum, torch.diff):
+    calls = (torch.tanh, torch.positive, torch.sum, torch.diff, torch.unbind)
+    for call in calls:
         call(x)
     with Mode():
-        for call in (torch.tanh, torch.positive, torch.sum, torch.diff):
+        for call in calls:
             call(x)
-    assert seen == ["tanh", "positive", "sum", "diff"]
+    assert seen == ["tanh", "positive", "sum", "diff", "unbind"]
 
     class Named(torch.Tensor):
         @classmethod
@@ -289,4 +293,27 @@ def test_modes_and_classes_are_asked_by_entries(entry: Entry) -> None:
             return function.__name__
 
     named = x.as_subclass(Named)
-    assert [f(named) for f in (torch.tanh, torch.positive, torch.sum, torch.diff)] == seen
+    assert [f(named) for f in calls] == seen
+
+
+def test_views_by_entries_know_their_base_and_their_errors(entry: Entry) -> None:
+    x = torch.arange(9.0).reshape(3, 3).requires_grad_()
+    base = x * 1
+    places = torch.diagonal(base, 1)
+    assert places._base is base and places.grad_fn.__class__.__name__ == "DiagonalBackward0"
+    assert torch.diagonal(base, offset=-1, dim1=0, dim2=1).tolist() == [3.0, 7.0]
+    base.mul_(2)
+    places.sum().backward()
+    assert x.grad.tolist() == [[0, 2, 0], [0, 0, 2], [0, 0, 0]]
+    with torch.no_grad():
+        assert torch.diagonal(x)._base is x._base
+    with pytest.raises(IndexError):
+        torch.diagonal(x, 0, 5, 1)
+    with pytest.raises(RuntimeError, match="cannot be identical"):
+        torch.diagonal(x, 0, 1, -1)
+    with pytest.raises(ValueError, match="Overflow when unpacking"):
+        torch.diagonal(x, 1 << 70)
+    pieces = torch.unbind(base)
+    assert len(pieces) == 3 and all(p._base is base for p in pieces)
+    with pytest.raises(RuntimeError, match="view"):
+        pieces[0].add_(1)

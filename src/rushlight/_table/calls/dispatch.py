@@ -401,14 +401,15 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     first = rows[0]
     short = first.simple_op
     made: Callable[..., Any]
+    others = _any(general)
     if first.op.is_view and first.op.n_out == 1:
-        made = view_function(first, rows[1:], _any(general), packs=general.kind == "method")
+        made = view_function(first, rows[1:], others, packs=general.kind == "method")
     elif short is not None and len(short.tensors) == 1 and len(rows) == 1:
         made = _unary(short, general)
     elif short is not None and len(short.tensors) == 2:
         made = _binary(short, general)
     else:
-        made = _any(general)
+        made = others
     made.__name__ = name.rpartition(".")[2]
     made.__qualname__ = made.__name__
     made.__doc__ = rows[0].doc
@@ -418,7 +419,7 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
         made.__module__ = f"{package_name()}.nn.functional"
     general.function = made
-    if kind != "method" and not first.op.is_view:  # a method is no builtin
+    if kind != "method" and (made is others or not first.op.is_view):  # a method is no builtin
         count = 0 if short is None else len(short.tensors)
         apt = count == 2 or (count == 1 and len(rows) == 1)
         enter_row(made, short if apt else None, general, _plan(general))

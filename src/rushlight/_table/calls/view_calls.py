@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def view_function(row: Row, others: list[Row], general: AnyCallable, packs: bool) -> AnyCallable:
     """The function for a view row: `general` takes all but the usual calls, also of `others`.
 
-    Methods take sizes one by one (`packs`), functions as one sequence.
+    It is `general` itself where there are no usual ones. Methods take sizes one by one (`packs`),
+    functions as one sequence.
     """
     params = [p for p in row.schema.params[1:] if not p.kw_only]
     rest = tuple(p.default for p in row.schema.params[1:] if p.kw_only)
@@ -38,7 +39,7 @@ def view_function(row: Row, others: list[Row], general: AnyCallable, packs: bool
         return _one(row.op, general)
     if kinds == [("int", False), ("int", False)] and not rest:
         return _two(row.op, general)
-    return _other(general)
+    return general
 
 
 def _bare(op: Op, general: AnyCallable) -> AnyCallable:
@@ -107,12 +108,5 @@ def _take_sizes(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: b
             else:
                 refuse_misuse("torch", op.name, args)
             raise
-
-    return function
-
-
-def _other(general: AnyCallable) -> AnyCallable:
-    def function(*args: object, **kwargs: object) -> Any:
-        return general(*args, **kwargs)
 
     return function
