@@ -143,3 +143,49 @@ def test_8_bit_floats_stay_an_extra() -> None:
     assert found == [
         "float8_e4m3fn tensors need the ml_dtypes package: pip install 'rushlight[bfloat16]'"
     ]
+
+
+@pytest.mark.usefixtures("compiled")
+def test_programs_have_the_values_that_they_have_with_ml_dtypes() -> None:
+    pytest.importorskip("ml_dtypes")
+    program = """
+        import rushlight as torch
+        import rushlight.nn.functional as F
+        torch.manual_seed(0)
+        x = (torch.randn(7, 9) * 3).bfloat16()
+        w = torch.randn(9, 9).bfloat16()
+        inf = float("inf")
+        edges = torch.tensor([0.0, -0.0, 1.0, -1.0, inf, -inf, inf - inf, 1e-39, 3e38]).bfloat16()
+        steps = (
+            "exp tanh sigmoid log1p sqrt round floor sign neg abs sum mean std amax amin cumsum "
+            "argmax sort softmax log_softmax gelu silu softplus layer_norm logsumexp median norm"
+        ).split()
+        for name in steps:
+            f = getattr(torch, name, None) or getattr(F, name)
+            more = {"softmax": (1,), "log_softmax": (1,), "layer_norm": ((9,),), "cumsum": (0,),
+                    "logsumexp": (1,)}.get(name, ())
+            for start in (x, edges.expand(2, 9)):
+                made = start.clone().requires_grad_()
+                out = f(made, *more)
+                out = out[0] if isinstance(out, tuple) else out
+                print(name, out.dtype, out.tolist())
+                if out.requires_grad:
+                    out.sum().backward()
+                    print(made.grad.tolist())
+        for out in (x @ w, x + 0.1, x * 2, x / 3, x // 2, x % 0.7, x**2, x > 0, x == x.t().t(),
+                    x.to(torch.float16), x.to(torch.int32), x.double() + x, torch.cat([x, w]),
+                    F.linear(x, w), torch.stack([x, x]), x.clamp(-1, 1), x.where(x > 0, w[:7])):
+            print(out.dtype, out.tolist())
+        model = torch.nn.Sequential(torch.nn.Linear(9, 16), torch.nn.GELU(), torch.nn.Linear(16, 3))
+        rule = torch.optim.AdamW(model.parameters(), lr=0.01)
+        for _ in range(5):
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = F.cross_entropy(model(x.float()), torch.arange(7) % 3)
+            rule.zero_grad()
+            loss.backward()
+            rule.step()
+            print(loss.item())
+    """
+    found = printed(program)
+    assert len(found) > 100
+    assert found == printed(program, before="import ml_dtypes\n")

@@ -511,3 +511,46 @@ def test_another_interpreter_does_not_take_the_process_down() -> None:
         PYTHONPATH=":".join(sys.path),
     )
     assert printed == "[2.0, 2.0]\n"
+
+
+def other_type() -> Any:
+    """The bfloat16 of ml_dtypes, whose values these are."""
+    ml_dtypes: Any = pytest.importorskip("ml_dtypes")
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def unlike(x: Any, y: Any) -> int:
+    """How many elements of two results are not the same; nan is nan."""
+    if x.dtype == BFLOAT16:
+        return int((bits(x) != bits(y.view(np.uint16).view(BFLOAT16))).sum())
+    return int((x != y).sum())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NUMBERS if kind not in "gG"])
+def test_conversions_are_those_of_ml_dtypes(kind: str) -> None:
+    other = other_type()
+    with np.errstate(all="ignore"):
+        x, y = ALL.astype(kind), ALL.view(np.uint16).view(other).astype(kind)
+        assert ((x == y) | ((x != x) & (y != y))).all()
+        some = np.random.default_rng(8).integers(0, 1 << 62, 50_000)
+        source = random_floats(50_000).astype(kind) if kind in "fdFD" else some.astype(kind)
+        assert unlike(source.astype(BFLOAT16), source.astype(other)) == 0
+    for rule in ("safe", "same_kind", "unsafe"):
+        assert np.can_cast(BFLOAT16, kind, rule) == np.can_cast(other, kind, rule)
+        assert np.can_cast(kind, BFLOAT16, rule) == np.can_cast(kind, other, rule)
+
+
+@pytest.mark.parametrize(
+    "function", [f for f in FUNCTIONS if f.__name__ not in ("ldexp", "degrees", "radians")], ids=str
+)
+def test_values_are_those_of_ml_dtypes(function: np.ufunc) -> None:
+    """But for zeros' signs, and a few roundings where NumPy's float32 differs in its last digit."""
+    other = other_type()
+    rng = np.random.default_rng(9)
+    args = [ALL] if function.nin == 1 else [ALL[rng.permutation(65536)] for _ in range(2)]
+    found = each(function(*args))
+    wanted = each(function(*[x.view(np.uint16).view(other) for x in args]))
+    for x, y in zip(found, wanted, strict=True):
+        assert x.dtype.name == y.dtype.name
+        zeros = (x == BFLOAT16.type(0)) & (y == other.type(0)) if x.dtype == BFLOAT16 else x != x
+        assert unlike(x[~zeros], y[~zeros]) <= 3
