@@ -11,7 +11,7 @@ import numpy as np
 #: What Rushlight can use when it is there: the distribution's name and what it buys.
 OPTIONAL = {
     "scipy": "quicker special functions and decompositions",
-    "ml_dtypes": "bfloat16 and 8-bit floats",
+    "ml_dtypes": "8-bit floats; bfloat16 in plain Python",
     "cupy": "CUDA",
     "matplotlib": "figures",
     "rich": "terminal views",
