@@ -159,3 +159,25 @@ def test_what_does_not_fit_is_refused_in_pytorchs_words(kind: Any, call: Any, wo
     with pytest.raises(kind) as caught:
         call(rl.zeros(1, 4, 4, 4))
     assert words in str(caught.value)
+
+
+def test_sizes_factors_and_types_that_were_met_before_are_not_mistaken_for_each_other() -> None:
+    interpolate = F.interpolate
+    x = rl.arange(16.0).reshape(1, 1, 4, 4)
+    for _ in range(2):
+        by_factor = interpolate(x, scale_factor=(1.5, 0.6))
+        by_size = interpolate(x, size=(6, 2))
+        assert by_factor.tolist() == [[[[4.0 * i, 4.0 * i + 1] for i in (0, 0, 1, 2, 2, 3)]]]
+        assert by_size.tolist() == [[[[4.0 * i, 4.0 * i + 2] for i in (0, 0, 1, 2, 2, 3)]]]
+        assert interpolate(x, scale_factor=2).tolist() == interpolate(x, size=8).tolist()
+        assert interpolate(x, size=4).tolist() == x.tolist()
+        assert interpolate(x, size=4).data_ptr() != x.data_ptr()
+        for word in ("bilinear", "bicubic"):
+            for corners in (False, True):
+                single = interpolate(x, size=(7, 3), mode=word, align_corners=corners)
+                double = interpolate(x.double(), size=(7, 3), mode=word, align_corners=corners)
+                assert (single.dtype, double.dtype) == (rl.float32, rl.float64)
+                assert rl.allclose(single.double(), double, atol=1e-4)
+    y = x.clone().requires_grad_()
+    interpolate(y, scale_factor=2).sum().backward()
+    assert y.grad.tolist() == [[[[4.0] * 4] * 4]]

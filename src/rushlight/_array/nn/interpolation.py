@@ -160,6 +160,12 @@ def _by_taps(x: Array, axis: int, lines: LineMap) -> Array:
     return y
 
 
+@lru_cache(maxsize=512)
+def _order(maps: tuple[LineMap, ...]) -> tuple[int, ...]:
+    """Those that make lines shorter first: the others then have less to do."""
+    return tuple(sorted(range(len(maps)), key=lambda i: (maps[i].out / max(maps[i].size, 1), -i)))
+
+
 def resample(x: Array, maps: tuple[LineMap, ...]) -> Array:
     """`maps` applied to the last dimensions of x, one after the other."""
     dtype = x.dtype
@@ -170,9 +176,7 @@ def resample(x: Array, maps: tuple[LineMap, ...]) -> Array:
         return _bytes(x, maps)
     else:
         y = x
-    # Those that make lines shorter first: the others then have less to do.
-    order = sorted(range(len(maps)), key=lambda i: (maps[i].out / max(maps[i].size, 1), -i))
-    for i in order:
+    for i in _order(maps):
         y = along(y, first + i, maps[i])
     if y is x:
         return np.array(x)
@@ -345,6 +349,13 @@ def _maps(
     x: Array, mode: str, size: Shape, out: Shape, align: bool, factors: tuple[object, ...]
 ) -> tuple[LineMap, ...]:
     single = x.dtype != FLOAT64 and x.dtype.kind != "u"  # bytes have weights in double precision
+    return _line_maps(mode, tuple(size), tuple(out), align, tuple(factors), single)
+
+
+@lru_cache(maxsize=512)
+def _line_maps(
+    mode: str, size: Shape, out: Shape, align: bool, factors: tuple[Any, ...], single: bool
+) -> tuple[LineMap, ...]:
     return tuple([line_map(mode, n, o, align, f, single) for n, o, f in zip(size, out, factors)])
 
 
