@@ -217,3 +217,39 @@ def whole_dictionaries_of_pieces_and_back(torch, dist, rank, size):
         model, options=s.StateDictOptions(broadcast_from_rank0=True)
     )))  # fmt: skip
     return out
+
+
+@program
+def methods_that_need_whole_parameters(torch, dist, rank, size):
+    f = fsdp_of(torch)
+    torch.manual_seed(0)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.last = torch.nn.Linear(5, 4), torch.nn.Linear(4, 3)
+
+        def encode(self, x, scale=1.0):
+            return torch.nn.functional.linear(x, self.last.weight.new_ones(2, 4)) * scale + (
+                self.last.bias.sum()
+            )
+
+        def fail(self, x):
+            raise KeyError("lost")
+
+    net = Net()
+    f.fully_shard(net.inner)
+    f.fully_shard(net)
+    f.register_fsdp_forward_method(net, "encode")
+    f.register_fsdp_forward_method(net, "fail")
+    plain = torch.nn.Linear(2, 2)
+    f.register_fsdp_forward_method(plain, "none")
+    x = torch.arange(8.0).reshape(2, 4) * (rank + 1)
+    out = net.encode(x, scale=2.0)
+    out.sum().backward()
+    grad = net.last.bias.grad.full_tensor()
+    return [
+        out, grad, net.encode.__name__, failing(lambda: net.fail(x)),
+        [list(p.shape) for p in net.parameters()],
+        failing(lambda: f.register_fsdp_forward_method(net, "none"))[0],
+    ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import wrap as wrap
-from ._fully_shard import FSDPModule, fully_shard
+from ._fully_shard import FSDPModule, fully_shard, register_fsdp_forward_method
 from .api import (
     BackwardPrefetch,
     CPUOffload,
@@ -30,5 +30,5 @@ __all__ = [
     "LocalStateDictConfig", "MixedPrecision", "MixedPrecisionPolicy", "OffloadPolicy",
     "OptimStateDictConfig", "OptimStateKeyType", "ShardedOptimStateDictConfig",
     "ShardedStateDictConfig", "ShardingStrategy", "StateDictConfig", "StateDictSettings",
-    "StateDictType", "fully_shard",
+    "StateDictType", "fully_shard", "register_fsdp_forward_method",
 ]  # fmt: skip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+from types import MethodType
 from typing import TYPE_CHECKING
 
 from ..._tensor.tensor import Tensor
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ..annotations import Given
     from ..device_mesh import DeviceMesh
 
-__all__ = ["FSDPModule", "fully_shard"]
+__all__ = ["FSDPModule", "fully_shard", "register_fsdp_forward_method"]
 
 
 class FSDPModule:
@@ -195,3 +197,41 @@ def _after(module: Given, args: Given, output: Given) -> Given:
         module._fsdp_stack.pop().close()
     policy: MixedPrecisionPolicy = module._fsdp_policy
     return output if policy.output_dtype is None else cast_floats(output, policy.output_dtype)
+
+
+def register_fsdp_forward_method(module: Module, method_name: str) -> None:
+    """Has a module's parameters be whole while another of its methods than `forward` runs.
+
+    Parameters:
+        module: a module of `fully_shard`; any other one is left as it is.
+        method_name: the name of its method.
+    Shapes: those of the method.
+    Returns: None.
+    Raises: ValueError: where the module has no such method.
+    Example:
+        >>> class Net(nn.Linear):
+        ...     def encode(self, x):
+        ...         return self.weight.shape, type(self.weight).__name__
+        >>> dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+        >>> net = dist.fsdp.fully_shard(Net(2, 1))
+        >>> dist.fsdp.register_fsdp_forward_method(net, "encode")
+        >>> net.encode(torch.ones(1, 2)), type(net.weight).__name__
+        ((torch.Size([1, 2]), 'Tensor'), 'DTensor')
+    """
+    if not isinstance(module, FSDPModule):
+        return
+    if not hasattr(module, method_name):
+        raise ValueError(f"{type(module)} does not have a method {method_name}")
+    method = getattr(module, method_name)
+
+    @functools.wraps(method)
+    def call(self: Given, *args: Given, **kwargs: Given) -> Given:
+        args, kwargs = _before(self, args, kwargs)
+        try:
+            out = method(*args, **kwargs)
+        except BaseException:
+            _after(self, args, None)
+            raise
+        return _after(self, args, out)
+
+    setattr(module, method_name, MethodType(call, module))

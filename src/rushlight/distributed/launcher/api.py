@@ -135,8 +135,10 @@ def launch_agent(
     """
     config.run_id = config.run_id or str(uuid.uuid4().int)
     if not callable(entrypoint):
-        ranks = _run(config, [str(entrypoint), *map(str, args)], str(entrypoint))
-        return dict.fromkeys(ranks)
+        words = [str(entrypoint), *map(str, args)]
+        named = words[0] if words[0] != sys.executable else ""
+        name = named or next((word for word in words[1:] if word[:1] != "-"), "")
+        return dict.fromkeys(_run(config, words, name))
     with tempfile.TemporaryDirectory(prefix="torchelastic_") as folder:
         prepared = get_preparation_data("worker")
         prepared.pop("authkey", None)  # is no one's but `multiprocessing`'s
