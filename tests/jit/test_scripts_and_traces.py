@@ -159,3 +159,20 @@ def test_programs_may_name_the_graph_that_is_never_made() -> None:
     assert not isinstance(torch.ones(1), torch._C.Graph | torch._C.Value)
     with pytest.raises(RuntimeError, match="needs a TorchScript graph"):
         torch.jit._get_trace_graph(torch.nn.Linear(1, 1), torch.ones(1))
+
+
+def test_a_trace_says_which_module_it_was_made_of() -> None:
+    inner = torch.nn.Linear(2, 1)
+    made = torch.jit.trace(torch.nn.Sequential(inner), torch.ones(1, 2))
+    assert type(made).__name__ == "TopLevelTracedModule" and type(made[0]).__name__ == (
+        "TracedModule"
+    )
+    assert isinstance(made, torch.jit.TracedModule) and isinstance(made, torch.jit.ScriptModule)
+    assert not isinstance(made, torch.jit.RecursiveScriptModule)
+    assert not isinstance(torch.jit.script(inner), torch.jit.TracedModule)
+    assert repr(made) == (
+        "Sequential(\n  original_name=Sequential\n  (0): Linear(original_name=Linear)\n)"
+    )
+    again = pickle.loads(pickle.dumps(made))
+    assert type(again) is type(made) and type(again[0]) is type(made[0])
+    assert torch.jit.trace(made, torch.ones(1, 2)) is made

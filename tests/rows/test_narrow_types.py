@@ -73,6 +73,7 @@ def test_conversions_round_and_saturate_as_pytorchs() -> None:
     least = 2.0**-127
     assert wide.to(torch.float8_e8m0fnu).tolist()[4:] == [least, 2.0]
     assert torch.zeros(1, dtype=torch.float8_e8m0fnu).tolist() == [least]
+    assert torch.ones(1, dtype=torch.float8_e8m0fnu).zero_().tolist() == [least]
     assert of(torch.float8_e5m2, 2.5).to(torch.int64).tolist() == [2]
     assert torch.ones(2).copy_(of(torch.float8_e4m3fn, 1.5, 2)).tolist() == [1.5, 2]
 

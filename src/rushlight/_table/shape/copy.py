@@ -194,7 +194,7 @@ def fill_(self: Tensor, value: Scalar) -> Tensor:
 def zero_(self: Tensor) -> Tensor:
     """Writes zeros everywhere."""
     if is_free(self):
-        self._raw.fill(0)
+        W.zero_into(self._raw)
         bump(self)
         return self
     return apply_inplace(zero_row.op, [self], W.zero_into)

@@ -169,22 +169,11 @@ class ScriptModule(_WithoutGraph, Module):
         no_graph("get_debug_state()")
 
 
-class RecursiveScriptModule(ScriptModule):
-    """What `script` and `trace` make of a module; it shares all parameters and buffers with it.
-
-    Parameters:
-        args: what the module's own class takes; programs call `script` or `trace` instead.
-    Shapes: those of the module.
-    Raises: TypeError: for arguments that the class doesn't take. RuntimeError: where a graph is
-        asked for, as by `.graph`: there is none.
-    Example:
-        >>> layer = nn.Linear(2, 1)
-        >>> made = torch.jit.script(layer)
-        >>> type(made).__name__, made.original_name, made.weight is layer.weight
-        ('RecursiveScriptModule', 'Linear', True)
-    """
+class ProgramModule(ScriptModule):
+    """A module of a class that a program has written, under a class of PyTorch's."""
 
     _program_class: type
+    _base_class: type
 
     @property
     def original_name(self) -> str:
@@ -199,48 +188,75 @@ class RecursiveScriptModule(ScriptModule):
         """The name of the class, as PyTorch shows it."""
         return f"original_name={self.original_name}"
 
+    def __reduce__(self) -> Any:
+        return _rebuild, (self._program_class, dict(self.__dict__), self._base_class)
+
+
+class RecursiveScriptModule(ProgramModule):
+    """What `script` makes of a module; it shares all parameters and buffers with it.
+
+    Parameters:
+        args: what the module's own class takes; programs call `script` instead.
+    Shapes: those of the module.
+    Raises: TypeError: for arguments that the class doesn't take. RuntimeError: where a graph is
+        asked for, as by `.graph`: there is none.
+    Example:
+        >>> layer = nn.Linear(2, 1)
+        >>> made = torch.jit.script(layer)
+        >>> type(made).__name__, made.original_name, made.weight is layer.weight
+        ('RecursiveScriptModule', 'Linear', True)
+    """
+
     def _get_name(self) -> str:
         return "RecursiveScriptModule"
-
-    def __reduce__(self) -> Any:
-        return _rebuild, (self._program_class, dict(self.__dict__))
 
 
 def _class_text(module: Any) -> Any:
     return getattr(type(module), "_program_class", type(module))
 
 
-def _rebuild(program_class: type, state: dict[str, Any]) -> Any:
-    cls = make_scripted_class(program_class)
+def _rebuild(program_class: type, state: dict[str, Any], base: type = RecursiveScriptModule) -> Any:
+    cls = make_scripted_class(program_class, base)
     made = cls.__new__(cls)
     made.__dict__.update(state)
     return made
 
 
 @functools.cache
-def make_scripted_class(cls: type) -> Any:
+def make_scripted_class(cls: type, base: type = RecursiveScriptModule) -> Any:
     """The class of scripted modules of a class: its own methods, PyTorch's name and display."""
-    body = {"_program_class": cls, "__module__": RecursiveScriptModule.__module__}
-    made = type("RecursiveScriptModule", (RecursiveScriptModule, cls), body)
-    made.__qualname__ = "RecursiveScriptModule"
+    body = {"_program_class": cls, "_base_class": base, "__module__": base.__module__}
+    made = type(base.__name__, (base, cls), body)
+    made.__qualname__ = base.__name__
     return made
 
 
-def script_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
-    """A module over the same parameters, buffers and attributes, and its submodules likewise."""
+def script_module(
+    module: Any,
+    seen: dict[int, Any] | None = None,
+    base: type = RecursiveScriptModule,
+    within: type = RecursiveScriptModule,
+) -> Any:
+    """A module over the same parameters, buffers and attributes, and its submodules likewise.
+
+    Args:
+        module: the module; one that is scripted already stays as it is.
+        seen: what has been made, by the address of what it was made of.
+        base: the class that says what it is; `within`: that of its submodules.
+    """
     if isinstance(module, ScriptModule):
         return module
     seen = {} if seen is None else seen
     if id(module) in seen:
         return seen[id(module)]
     kind: Any = type(module)
-    cls = make_scripted_class(kind)
+    cls = make_scripted_class(kind, base)
     made = cls.__new__(cls)
     seen[id(module)] = made
     made.__dict__.update(module.__dict__)
     children = module._modules
     made.__dict__["_modules"] = type(children)(
-        (name, None if child is None else script_module(child, seen))
+        (name, None if child is None else script_module(child, seen, within, within))
         for name, child in children.items()
     )
     return made

@@ -7,14 +7,48 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...nn.modules.module import Module
 from .._jit_internal import TRACING
-from ._script import RecursiveScriptModule, ScriptFunction, no_graph, script_module
+from ._script import ProgramModule, ScriptFunction, ScriptModule, no_graph, script_module
 
 __all__ = [
     "TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError",
     "_script_if_tracing", "_trace", "is_tracing", "script_if_tracing", "trace", "trace_module",
 ]  # fmt: skip
 
-TracedModule = TopLevelTracedModule = RecursiveScriptModule
+
+class TracedModule(ProgramModule):
+    """What `trace` makes of a module within another; it shares parameters and buffers with it.
+
+    Parameters:
+        args: what the module's own class takes; programs call `trace` instead.
+    Shapes: those of the module.
+    Raises: TypeError: for arguments that the class doesn't take. RuntimeError: where a graph is
+        asked for, as by `.graph`: there is none.
+    Example:
+        >>> made = torch.jit.trace(nn.Sequential(nn.ReLU()), torch.ones(1))
+        >>> type(made).__name__, type(made[0]).__name__, made[0].original_name
+        ('TopLevelTracedModule', 'TracedModule', 'ReLU')
+    """
+
+    def _get_name(self) -> str:
+        return self.original_name
+
+
+class TopLevelTracedModule(TracedModule):
+    """What `trace` makes of a module: as those within it.
+
+    Parameters:
+        args: what the module's own class takes; programs call `trace` instead.
+    Shapes: those of the module.
+    Raises: TypeError: for arguments that the class doesn't take. RuntimeError: where a graph is
+        asked for, as by `.graph`: there is none.
+    Example:
+        >>> torch.jit.trace(nn.ReLU(), torch.ones(1))
+        ReLU(original_name=ReLU)
+    """
+
+
+def _trace_module(module: Any) -> Any:
+    return script_module(module, None, TopLevelTracedModule, TracedModule)
 
 
 class TracerWarning(Warning):
@@ -89,7 +123,7 @@ def trace(
         >>> made(torch.ones(1))
         tensor([2.])
     """
-    if isinstance(func, RecursiveScriptModule | ScriptFunction):
+    if isinstance(func, ScriptModule | ScriptFunction):
         return func
     if example_inputs is None and example_kwarg_inputs is None:
         raise RuntimeError("example_kwarg_inputs should be a dict")
@@ -99,10 +133,10 @@ def trace(
         example_inputs, example_kwarg_inputs = (), example_inputs
     _run(func, () if example_inputs is None else example_inputs, example_kwarg_inputs)
     if isinstance(func, Module):
-        return script_module(func)
+        return _trace_module(func)
     owner = getattr(func, "__self__", None)
     if isinstance(owner, Module) and getattr(func, "__name__", "") == "forward":
-        return script_module(owner)
+        return _trace_module(owner)
     return ScriptFunction(func)
 
 
@@ -125,7 +159,7 @@ def trace_module(mod: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) ->
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     for name, example in inputs.items():
         _run(mod if name == "forward" else getattr(mod, name), example)
-    return script_module(mod)
+    return _trace_module(mod)
 
 
 def _get_trace_graph(f: Any, args: Any = (), *rest: Any, **kwargs: Any) -> Any:
