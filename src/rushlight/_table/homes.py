@@ -180,6 +180,7 @@ COMPOSITES: Final = {
         "cross linalg.vecdot kron ger linalg.vander vander linalg.tensorinv linalg.tensorsolve "
         "linalg.diagonal cov corrcoef cdist",
     "linalg.pair_distance": "pdist nn.functional.pdist",
+    "linalg.scaled_products": "_scaled_mm",
     "linalg.spectral_windows": "signal.windows.exponential signal.windows.cosine "
         "signal.windows.gaussian signal.windows.kaiser signal.windows.general_cosine "
         "signal.windows.general_hamming signal.windows.hamming signal.windows.hann "
