@@ -1,5 +1,6 @@
 """Which bfloat16 Rushlight stores: that of ml_dtypes, else the compiled core's, else an error."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ WITHOUT = "import sys; sys.modules['ml_dtypes'] = None\n"
 def printed(code: str, *, before: str = WITHOUT) -> list[str]:
     """The lines that a script prints in a process of its own, after `before`."""
     lines = "\n".join(line.removeprefix("        ") for line in code.strip("\n").split("\n"))
-    return run(before + lines, PYTHONPATH=":".join(sys.path)).splitlines()
+    return run(before + lines, PYTHONPATH=os.pathsep.join(sys.path)).splitlines()
 
 
 @pytest.fixture
@@ -189,3 +190,66 @@ def test_programs_have_the_values_that_they_have_with_ml_dtypes() -> None:
     found = printed(program)
     assert len(found) > 100
     assert found == printed(program, before="import ml_dtypes\n")
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_computes() -> None:
+    printed = run(
+        """
+        import os, numpy as np
+        from rushlight._native.number_types.bfloat16 import bfloat16
+        x = np.ones(5000, bfloat16)
+        child = os.fork()
+        if not child:
+            os._exit(0 if (x + x).tolist() == [2.0] * 5000 else 1)
+        print(os.waitpid(child, 0)[1], (x + x)[1])
+        """,
+        PYTHONPATH=os.pathsep.join(sys.path),
+    )
+    assert printed == "0 2\n"
+
+
+@pytest.mark.usefixtures("compiled")
+def test_it_is_made_once_in_a_process() -> None:
+    printed = run(
+        """
+        import sys, numpy as np
+        from rushlight._native.number_types import bfloat16 as first
+        x = np.ones(3, first.bfloat16)
+        for _ in range(3):
+            del sys.modules["rushlight._native.number_types.bfloat16"]
+            from importlib import import_module
+            again = import_module("rushlight._native.number_types.bfloat16")
+            assert again.bfloat16 is first.bfloat16
+        del first, again
+        import gc; gc.collect()
+        print((x + x).tolist())
+        """,
+        PYTHONPATH=os.pathsep.join(sys.path),
+    )
+    assert printed == "[2.0, 2.0, 2.0]\n"
+
+
+@pytest.mark.usefixtures("compiled")
+def test_another_interpreter_does_not_take_the_process_down() -> None:
+    interpreters = pytest.importorskip(
+        "_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters"
+    )
+    printed = run(
+        f"""
+        import {interpreters.__name__} as interpreters
+        import numpy as np
+        from rushlight._native.number_types.bfloat16 import bfloat16
+        other = interpreters.create()
+        try:
+            interpreters.run_string(
+                other, "from rushlight._native.number_types.bfloat16 import bfloat16"
+            )
+        except Exception as error:
+            pass
+        print((np.ones(2, bfloat16) + 1).tolist())
+        """,
+        PYTHONPATH=os.pathsep.join(sys.path),
+    )
+    assert printed == "[2.0, 2.0]\n"

@@ -1,13 +1,12 @@
 """The number type bfloat16 of the compiled core, whichever type is in use."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-from tests.native.subprocesses import run
 
 core = pytest.importorskip("rushlight._native.number_types.bfloat16")
 BFLOAT16 = np.dtype(core.bfloat16)
@@ -133,9 +132,19 @@ def test_nan_stays_quiet_with_its_sign() -> None:
     assert found == [0x7FC0, 0xFFC0, 0x7FC0, 0xFFC0]
 
 
+def fits(kind: str) -> Any:
+    """Where the values are within a type: C says nothing of whole numbers that are too large."""
+    if kind not in "bBhHiIlLqQ":
+        return np.ones(65536, bool)
+    edges = np.iinfo(kind)
+    return (edges.min - 1.0 < WIDE) & (edges.max + 1.0 > WIDE)
+
+
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_what_other_types_hold_is_what_float32_holds(kind: str) -> None:
-    np.testing.assert_array_equal(ALL.astype(kind), WIDE.astype(kind))
+    here = fits(kind)
+    assert here.sum() > 30_000
+    np.testing.assert_array_equal(ALL[here].astype(kind), WIDE[here].astype(kind))
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -435,6 +444,31 @@ def test_objects_come_and_go() -> None:
     assert x.tolist() == [1.5, 2.5] and type(x.tolist()[0]) is float
 
 
+def test_threads_compute_side_by_side() -> None:
+    x = random_floats(10_000).astype(BFLOAT16)
+    with np.errstate(all="ignore"):
+        wanted = bits(np.exp(x) + x)
+
+    def same_as_before(_: int) -> bool:
+        with np.errstate(all="ignore"):
+            return bool((bits(np.exp(x) + x) == wanted).all()) and len(np.sort(x)) == len(x)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(same_as_before, range(20)))
+
+
+def test_fields_of_records_are_numbers() -> None:
+    x = np.zeros(3, [("a", BFLOAT16), ("b", np.int8), ("c", BFLOAT16)])
+    x["c"] = [1, 2, 3]
+    assert not x["c"].flags.aligned
+    assert (x["c"] + x["c"]).tolist() == [2.0, 4.0, 6.0] and x[1].tolist() == (0.0, 0, 2.0)
+
+
+def test_errors_of_numbers_are_told_as_numpys() -> None:
+    with np.errstate(all="warn"), pytest.warns(RuntimeWarning, match="divide by zero"):
+        np.log(np.zeros(2, BFLOAT16))
+
+
 def test_files_of_numpy_keep_the_bits(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", ALL)
     read = np.load(tmp_path / "x.npy").view(BFLOAT16)
@@ -470,49 +504,6 @@ def test_a_subclass_of_the_scalar_is_one() -> None:
     assert np.array([made], BFLOAT16).tolist() == [2.5]
 
 
-def test_it_is_made_once_in_a_process() -> None:
-    printed = run(
-        """
-        import sys, numpy as np
-        from rushlight._native.number_types import bfloat16 as first
-        x = np.ones(3, first.bfloat16)
-        for _ in range(3):
-            del sys.modules["rushlight._native.number_types.bfloat16"]
-            from importlib import import_module
-            again = import_module("rushlight._native.number_types.bfloat16")
-            assert again.bfloat16 is first.bfloat16
-        del first, again
-        import gc; gc.collect()
-        print((x + x).tolist())
-        """,
-        PYTHONPATH=":".join(sys.path),
-    )
-    assert printed == "[2.0, 2.0, 2.0]\n"
-
-
-def test_another_interpreter_does_not_take_the_process_down() -> None:
-    interpreters = pytest.importorskip(
-        "_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters"
-    )
-    printed = run(
-        f"""
-        import {interpreters.__name__} as interpreters
-        import numpy as np
-        from rushlight._native.number_types.bfloat16 import bfloat16
-        other = interpreters.create()
-        try:
-            interpreters.run_string(
-                other, "from rushlight._native.number_types.bfloat16 import bfloat16"
-            )
-        except Exception as error:
-            pass
-        print((np.ones(2, bfloat16) + 1).tolist())
-        """,
-        PYTHONPATH=":".join(sys.path),
-    )
-    assert printed == "[2.0, 2.0]\n"
-
-
 def other_type() -> Any:
     """The bfloat16 of ml_dtypes, whose values these are."""
     ml_dtypes: Any = pytest.importorskip("ml_dtypes")
@@ -530,7 +521,8 @@ def unlike(x: Any, y: Any) -> int:
 def test_conversions_are_those_of_ml_dtypes(kind: str) -> None:
     other = other_type()
     with np.errstate(all="ignore"):
-        x, y = ALL.astype(kind), ALL.view(np.uint16).view(other).astype(kind)
+        here = ALL[fits(kind)]
+        x, y = here.astype(kind), here.view(np.uint16).view(other).astype(kind)
         assert ((x == y) | ((x != x) & (y != y))).all()
         some = np.random.default_rng(8).integers(0, 1 << 62, 50_000)
         source = random_floats(50_000).astype(kind) if kind in "fdFD" else some.astype(kind)
