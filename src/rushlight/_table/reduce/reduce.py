@@ -268,7 +268,9 @@ def nanmean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool
             f"point or complex dtype. Got: {D.scalar_name(dtype)}"
         )
     count = table("sum")(table("logical_not")(table("isnan")(input.detach())), dim, keepdim)
-    total = table("nansum")(input, dim, keepdim, dtype=dtype, out=out)
+    # The usual call has neither, and is planned for positions alone.
+    asked = {k: v for k, v in (("dtype", dtype), ("out", out)) if v is not None}
+    total = table("nansum")(input, dim, keepdim, **asked)
     return total / count if out is None else total.div_(count)
 
 
