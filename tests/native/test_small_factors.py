@@ -1,6 +1,5 @@
 """Factors of small matrices in C: the plain function's digits, and whatever isn't positive."""
 
-import itertools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight._array.elementwise import gated_linear
-from rushlight._array.linalg import householder, linalg
+from rushlight._array.linalg import linalg
 from tests.native.loops import Plain, module, same
 
 
@@ -133,87 +132,3 @@ def test_remainders_of_whole_numbers_by_numbers() -> None:
     with pytest.raises(type(ours.value)) as theirs:
         torch.remainder(x, 1 << 70)
     assert str(ours.value) == str(theirs.value)
-
-
-def _close(ours: Any, theirs: Any, kind: Any) -> bool:
-    """Whether factors have the same shape, type and place in memory, and nearly the same values."""
-    bound = 2e-5 if kind is np.float32 else 1e-13
-    return all(
-        a.shape == b.shape and a.dtype == b.dtype and a.strides == b.strides
-        and np.allclose(a, b, bound, bound)
-        for a, b in zip(ours, theirs, strict=True)
-    )  # fmt: skip
-
-
-def test_reflections_are_those_of_the_plain_function(built: Any) -> None:
-    plain = Plain(householder.qr)
-    factor = built.Factor(plain, "Qm")
-    rng = np.random.default_rng(0)
-    taken = 0
-    for kind in (np.float32, np.float64):
-        for rows, columns in itertools.product(range(1, 9), repeat=2):
-            x = (rng.standard_normal((rows, columns)) * 3).astype(kind)
-            wide = np.zeros((2 * rows, 3 * columns), kind)
-            wide[::2, ::3] = x
-            locked = x.copy()
-            locked.setflags(write=False)
-            for y in (x, np.asfortranarray(x), wide[::2, ::3], x[::-1, ::-1], locked):
-                before = y.copy()
-                ours, theirs = factor(y, "reduced"), householder.qr(y, "reduced")
-                assert _close(ours, theirs, kind)
-                assert np.allclose(ours[0] @ ours[1], y, 1e-5, 1e-5)
-                assert same(y.copy(), before) and ours[0].flags.writeable
-                assert not np.shares_memory(ours[0], y) and not np.shares_memory(ours[1], y)
-                taken += 1
-    assert plain.calls < taken / 20
-    for x in (np.triu(np.full((4, 4), 2.0)), -np.eye(3), np.diag([1.0, -2, 3])):
-        assert _close(factor(x, "reduced"), householder.qr(x, "reduced"), np.float64)
-
-
-def test_reflections_that_rounding_decides_are_the_plain_function_s(built: Any) -> None:
-    plain = Plain(householder.qr)
-    factor = built.Factor(plain, "Qm")
-    odd = [np.zeros((3, 3)), np.ones((4, 4)), np.ones((4, 4), np.float32), np.outer([1, 2, 3.0],
-           [1, 2, 3.0]), np.full((2, 2), np.nan), np.diag([1, np.inf]), np.diag([1e-300, 1e-300]),
-           np.full((2, 2), 1e200), np.diag([1e30, 1]).astype(np.float32), np.eye(9),
-           np.diag([1, -0.0]), np.diag([1e-30, 1]).astype(np.float32),
-           np.eye(3, dtype=np.complex64), np.stack([np.eye(2)] * 2)]  # fmt: skip
-    with np.errstate(all="ignore"):
-        for x in odd:
-            ours, theirs = factor(x, "reduced"), householder.qr(x, "reduced")
-            assert same(ours[0], theirs[0]) and same(ours[1], theirs[1])
-    assert plain.calls == len(odd)
-    good = np.eye(3, 2)
-    for mode in ("complete", "r"):
-        ours, theirs = factor(good, mode), householder.qr(good, mode)
-        assert same(ours[0], theirs[0]) and same(ours[1], theirs[1])
-    factor(good.view(Alike), "reduced")
-    factor(np.zeros((0, 3)), "reduced")
-    assert plain.calls == len(odd) + 4
-    with pytest.raises(RuntimeError, match="unrecognized mode"):
-        factor(good, "less")
-
-
-def test_reflections_of_tensors_have_gradients_and_refuse_what_they_did() -> None:
-    x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.5]], requires_grad=True)
-    q, r = torch.linalg.qr(x)
-    assert type(q.grad_fn).__name__ == "LinalgQrBackward0" and q.stride() == (1, 3)
-    (q.sum() + r.sum()).backward()
-    wide = torch.stack([x.detach()] * 9).requires_grad_()
-    several = torch.linalg.qr(wide)
-    (several[0].sum() + several[1].sum()).backward()
-    assert torch.allclose(x.grad, wide.grad[0], atol=1e-4)
-    for bad in (torch.tensor([[1, 2]]), torch.ones(2, 2, dtype=torch.float16), torch.ones(3)):
-        with pytest.raises((RuntimeError, NotImplementedError)):
-            torch.linalg.qr(bad)
-
-
-def test_reflections_leave_no_references(built: Any) -> None:
-    factor = built.Factor(householder.qr, "Qm")
-    x, mode = np.eye(4, dtype=np.float32) + 1, "reduced"
-    before = sys.getrefcount(x), sys.getrefcount(mode), sys.getrefcount(x.dtype)
-    with np.errstate(all="raise"):
-        for _ in range(100):
-            factor(x, mode)
-    after = sys.getrefcount(x), sys.getrefcount(mode), sys.getrefcount(x.dtype)
-    assert all(abs(a - b) < 5 for a, b in zip(before, after))

@@ -94,9 +94,7 @@ NORMS: Final = {
     ("_table.nn.normalization", "_batch_norm"): "Bwbmvtme",
 }  # fmt: skip
 #: The same of factors, which `factors.c` knows.
-FACTORS: Final = {
-    ("linalg.linalg", "cholesky_ex"): "Cuc", ("_table.linalg.decompose", "_qr_checked"): "Qm",
-}  # fmt: skip
+FACTORS: Final = {("linalg.linalg", "cholesky_ex"): "Cuc"}
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
