@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy
 import pytest
 
 import rushlight as torch
@@ -24,6 +25,27 @@ def test_memory_shown_more_than_once_is_written_more_than_once(dtype: str) -> No
     one = torch.zeros(1, dtype=getattr(torch, dtype))
     one.expand(4).apply_(lambda v: v + 200)
     assert one.item() == 800
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16"]
+    + ["float32", "float64", "complex64", "complex128"],
+)
+def test_integers_are_written_as_each_alone(dtype: str) -> None:
+    kind = getattr(torch, dtype)
+    for value in [0, 1, -1, 127, 128, -128, 255, 256, 2047, 2049, 2**24, 2**24 + 1, -(2**53) - 1]:
+        for written in (value, True, numpy.int64(value)):
+            try:
+                alone = torch.zeros(1, dtype=kind)
+                alone[0] = written
+                expected = alone.item()
+            except (RuntimeError, OverflowError):
+                continue
+            assert (
+                torch.ones(2, dtype=kind).apply_(lambda _, it=written: it).tolist()
+                == [expected] * 2
+            )
 
 
 def test_what_was_written_before_a_fault_stays() -> None:

@@ -511,11 +511,13 @@ def _map(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCalla
     if array.dtype.char in _QUICK:
         parts = [memoryview(a) for a in arrays]
         read = [part.__getitem__ for part in parts]
-    plain = float if array.dtype.char in "fd" else int
+    floats = array.dtype.char in "fd"
+    low, high = _exact_integers(array.dtype)
     for at in product(*[range(n) for n in array.shape]):
         # Each sees what has been written before it. PyTorch doesn't count it as a write.
         value = function(*[item(at) for item in read])
-        if type(value) is not plain or (plain is int and not 0 <= value < 128):
+        kind = type(value)
+        if not ((floats and kind is float) or (kind is int and low <= value <= high)):
             value = element_of(value, dtype).item()
         parts[0][at] = value
     return self
@@ -523,6 +525,15 @@ def _map(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCalla
 
 #: The types whose elements Python reads and writes in place by itself, sooner than NumPy.
 _QUICK: Final = "?bBhHiIlLqQfd"
+
+
+def _exact_integers(kind: T.RawType) -> tuple[int, int]:
+    """The integers that a type holds as they are, from the least to the largest."""
+    if kind.kind in "iu":
+        found = T.np.iinfo(kind)
+        return int(found.min), int(found.max)
+    most = {"f": 2**24, "F": 2**24, "d": 2**53, "D": 2**53}.get(kind.char, 0)
+    return -most, most
 
 
 def _type_of(tensor: Tensor) -> str:
