@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 
-def pytest_collection_finish() -> None:
+@pytest.fixture(autouse=True, scope="module")
+def what_was_there_is_frozen() -> None:
     """Sixty thousand tests are millions of objects, through which each collection would go."""
-    gc.collect()
-    gc.freeze()
+    if not gc.get_freeze_count():  # at the beginning, and after what looks at all objects
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True)

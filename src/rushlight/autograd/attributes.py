@@ -113,6 +113,7 @@ def edges_reach(leaf: TensorBase) -> bool:
 
     from .._core.node import Node
 
+    gc.unfreeze()  # what is frozen isn't told
     for holder in gc.get_referrers(leaf):
         if isinstance(holder, tuple):
             for owner in gc.get_referrers(holder):

@@ -81,6 +81,7 @@ def _cut_off(leaf: TensorBase) -> None:
     end = new_tensor(leaf._raw)
     end._requires_grad = True
     hooks_of(end).pre[0] = _refuse
+    gc.unfreeze()  # what is frozen isn't told
     for holder in gc.get_referrers(*[x for x in gc.get_referrers(leaf) if type(x) is tuple]):
         if isinstance(holder, Node):
             holder.next = tuple([end if goal is leaf else goal for goal in holder.next])

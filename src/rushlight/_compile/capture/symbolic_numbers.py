@@ -175,7 +175,7 @@ def release_numbers(numbers: list[Any]) -> None:
         x.recorder = x.expr = None
         del x  # it would be counted below
     numbers.clear()
-    for holders_of in (_young_holders, lambda things: gc.get_referrers(*things)):
+    for holders_of in (_young_holders, _holders):
         left = _find_held_elsewhere(left)
         by = {id(x): plain_number(x) for x in left}
         things = left
@@ -204,6 +204,11 @@ def _young_holders(things: Sequence[object]) -> list[Any]:
     ids = {id(x) for x in things}
     young = gc.get_objects(generation=0)
     return [x for x in young if not ids.isdisjoint(map(id, gc.get_referents(x)))]
+
+
+def _holders(things: Sequence[object]) -> list[Any]:
+    gc.unfreeze()  # what is frozen isn't told
+    return gc.get_referrers(*things)
 
 
 def _replace(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any], dict[int, Any]]:

@@ -163,8 +163,7 @@ def _holders(whole: Array, outside: int) -> list[Holder]:
         found |= _among(gc.get_objects(generation=generation), whole)
         if _are_all(list(found.values()), whole, outside):
             return list(found.values())
-    if gc.get_freeze_count():
-        gc.unfreeze()  # what is frozen isn't told
+    gc.unfreeze()  # what is frozen isn't told
     return list(_among(gc.get_objects(), whole).values())
 
 
