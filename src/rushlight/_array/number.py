@@ -84,6 +84,15 @@ def number_like(value: Any, dtype: RawType) -> Any:
     return value
 
 
+def exact_integers(dtype: RawType) -> tuple[int, int]:
+    """The integers that a type holds as they are, from the least to the largest."""
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return int(info.min), int(info.max)
+    most = {"f": 2**24, "F": 2**24, "d": 2**53, "D": 2**53}.get(dtype.char, 0)
+    return -most, most
+
+
 def filling(value: Any, dtype: RawType, count: int) -> Any:
     """A Python number as a fill writes it `count` times: one half is rounded without a look.
 

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
+from ..._array.number import exact_integers
 from ..._array.shape.nested_sequences import element_of
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
@@ -500,8 +501,8 @@ def _map(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCalla
     wanted = _type_of(self)
     for word, t in zip(words, others):
         if (found := _type_of(t)) != wanted:
-            argument = "argument " if len(others) == 2 else ""
-            raise TypeError(f"{name}: expected {wanted} for {argument}'{word}' (got {found})")
+            argument = "argument " * (len(others) == 2) + f"'{word}'"
+            raise TypeError(f"{name}: expected {wanted} for {argument} (got {found})")
     if is_meta(self):
         return self
     array, dtype = self._raw, T.dtype_of(self)
@@ -511,8 +512,7 @@ def _map(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCalla
     if array.dtype.char in _QUICK:
         parts = [memoryview(a) for a in arrays]
         read = [part.__getitem__ for part in parts]
-    floats = array.dtype.char in "fd"
-    low, high = _exact_integers(array.dtype)
+    floats, (low, high) = array.dtype.char in "fd", exact_integers(array.dtype)
     for at in product(*[range(n) for n in array.shape]):
         # Each sees what has been written before it. PyTorch doesn't count it as a write.
         value = function(*[item(at) for item in read])
@@ -527,17 +527,7 @@ def _map(name: str, self: Tensor, others: tuple[Tensor, ...], function: AnyCalla
 _QUICK: Final = "?bBhHiIlLqQfd"
 
 
-def _exact_integers(kind: T.RawType) -> tuple[int, int]:
-    """The integers that a type holds as they are, from the least to the largest."""
-    if kind.kind in "iu":
-        found = T.np.iinfo(kind)
-        return int(found.min), int(found.max)
-    most = {"f": 2**24, "F": 2**24, "d": 2**53, "D": 2**53}.get(kind.char, 0)
-    return -most, most
-
-
 def _type_of(tensor: Tensor) -> str:
-    """The old name of a tensor's type, also of one without data."""
     name = T.type_name(tensor._raw.dtype)
     return f"Meta{name[6:-6]}Type" if is_meta(tensor) else name
 
