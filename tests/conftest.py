@@ -9,9 +9,8 @@ import pytest
 @pytest.fixture(autouse=True, scope="module")
 def what_was_there_is_frozen() -> None:
     """Sixty thousand tests are millions of objects, through which each collection would go."""
-    if not gc.get_freeze_count():  # at the beginning, and after what looks at all objects
-        gc.collect()
-        gc.freeze()
+    gc.collect()  # little is left to look through, but after a test that looked at all objects
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
