@@ -85,6 +85,8 @@ SEED ?= 0
 attack: $(VENV)/.dev $(VENV)/.mpi  ## attacks on compiled steps, files, forks, interrupts and ranks: bounded and seeded (SEED=7 for others)
 	$(call step,compiled steps: random programs, changed between calls)
 	@$(PY) -m tests.attack.compiled --programs 1000 --changes 10 --seed $(SEED)
+	$(call step,the same with programs that were thought of)
+	@$(PY) -m tests.attack.written
 	$(call step,hostile and damaged files$(comma) kills while saving)
 	@$(PY) -m tests.attack.files --count 1000 --seed $(SEED)
 	$(call step,forks beside busy threads)

@@ -1,4 +1,4 @@
-"""Programs that were thought of as attacks on compiled steps: a few each time, all when asked."""
+"""Programs that were thought of as attacks on compiled steps: a few here, all by `make attack`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,6 @@ SHORT = [p for k, p in enumerate(EVERY) if p.name in ONCE_WRONG or k % 10 == 0]
 @pytest.mark.parametrize("program", SHORT, ids=lambda p: p.name)
 def test_a_program_does_compiled_what_it_does_eagerly(program: Any, native: bool) -> None:
     assert not written.tried(program, "tracked", native)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("argument", written.ARGUMENTS)
-@pytest.mark.parametrize("program", EVERY, ids=lambda p: p.name)
-def test_every_program_does_compiled_what_it_does_eagerly(program: Any, argument: str) -> None:
-    for native in (False, True):
-        assert not written.tried(program, argument, native)
 
 
 def test_a_result_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
