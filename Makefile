@@ -66,10 +66,15 @@ check: style types  ## style, types and the rules of the house
 	$(call step,the house)
 	@$(PY) -m pytest -q tests/house
 
+# Where there is no C compiler the tree holds the plain core.
+define compile-core
+$(call step,compiling the core into $(COMPILED))
+@mkdir -p $(COMPILED) && find $(COMPILED) -name '*.py' -delete
+@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
+endef
+
 compiled: $(VENV)/.dev  ## the same tests but those of the sources, on the core that mypyc has compiled
-	$(call step,compiling the core into $(COMPILED))
-	@mkdir -p $(COMPILED) && find $(COMPILED) -name '*.py' -delete
-	@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
+	$(compile-core)
 	@cd $(COMPILED) && PYTHONPATH=. ../../$(PY) -c "from rushlight import __config__ as c; print(c.show()); assert c.compiled"
 	$(call step,the tests on the compiled core)
 	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare --ignore=tests/house)
@@ -116,19 +121,11 @@ fuzz: $(VENV)/.compare  ## random programs on PyTorch and on Rushlight, statemen
 	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(PY) -m tests.compare.fuzz $(if $(ARGS),$(ARGS),--programs 20000 --seed $(SEED))
 
 bench: $(VENV)/.compare $(VENV)/.bench  ## speed and memory beside PyTorch, as installed: about 20 minutes
-	$(call step,compiling the core into $(COMPILED))
 	$(compile-core)
 	$(call step,benchmarks)
 	@$(PY) -m benchmarks $(ARGS)
 
-# Speed is that of the compiled core, where a C compiler is there; without one the plain core runs.
-define compile-core
-@mkdir -p $(COMPILED) && find $(COMPILED) -name '*.py' -delete
-@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
-endef
-
 gallery: $(VENV)/.compare  ## other people's packages, unmodified: do they run, with the same numbers, how fast
-	$(call step,compiling the core into $(COMPILED))
 	$(compile-core)
 	$(call step,the gallery)
 	@PYTHONPATH=$(abspath $(COMPILED)) $(PY) examples/gallery $(ARGS)
