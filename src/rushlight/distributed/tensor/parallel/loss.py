@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...._table.rows.reduction_argument import MEAN, NONE
 from ..._ground import f
 from .._api import DTensor
 from .._dispatch import INSTEAD, Replicating
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ...device_mesh import DeviceMesh
 
 __all__ = ["loss_parallel"]
-
-_NONE, _MEAN = 0, 1
 
 
 @contextmanager
@@ -128,7 +127,7 @@ def _likelihood(func: Given, args: Sequence[Given], kwargs: Given) -> Given:
         return NotImplemented
     dim, mesh = min(x.dim() - 1, 1), x.device_mesh
     side = _side_of(x.placements, dim)
-    if reduction == _MEAN and mesh.ndim > 1:
+    if reduction == MEAN and mesh.ndim > 1:
         raise NotImplementedError(
             "loss_parallel() with reduction='mean' is only supported on one-dimensional DeviceMesh;"
             f" got mesh with ndim={mesh.ndim}. Use reduction='sum' or 'none' instead."
@@ -146,10 +145,10 @@ def _likelihood(func: Given, args: Sequence[Given], kwargs: Given) -> Given:
     loss = picked.mul(weights).neg()
     loss = loss.masked_fill(~counted, 0.0)
     total = weights.sum()
-    if reduction == _NONE:
+    if reduction == NONE:
         return loss, total
     loss = loss.sum()
-    return (loss / total if reduction == _MEAN else loss), total
+    return (loss / total if reduction == MEAN else loss), total
 
 
 def _own_part(x: DTensor, index: Tensor, dim: int) -> tuple[Tensor, Tensor]:
