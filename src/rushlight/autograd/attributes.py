@@ -109,14 +109,12 @@ def _use_count(self: Tensor) -> int:
 
 def edges_reach(leaf: TensorBase) -> bool:
     """Whether a node that is alive sends its gradient to `leaf`: found among what refers to it."""
-    import gc
-
+    from .._base.referrers import find_referrers
     from .._core.node import Node
 
-    gc.unfreeze()  # what is frozen isn't told
-    for holder in gc.get_referrers(leaf):
+    for holder in find_referrers([leaf]):
         if isinstance(holder, tuple):
-            for owner in gc.get_referrers(holder):
+            for owner in find_referrers([holder]):
                 if isinstance(owner, Node) and owner.next is holder:
                     return True
         elif isinstance(holder, Node):

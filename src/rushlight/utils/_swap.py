@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
 from typing import Any, Final, NoReturn
 
 from .._base import errors
+from .._base.referrers import find_referrers
 from .._core.hooks import hooks_of
 from .._core.node import Node
 from .._core.storage import TensorBase, new_tensor
@@ -81,8 +81,7 @@ def _cut_off(leaf: TensorBase) -> None:
     end = new_tensor(leaf._raw)
     end._requires_grad = True
     hooks_of(end).pre[0] = _refuse
-    gc.unfreeze()  # what is frozen isn't told
-    for holder in gc.get_referrers(*[x for x in gc.get_referrers(leaf) if type(x) is tuple]):
+    for holder in find_referrers([x for x in find_referrers([leaf]) if type(x) is tuple]):
         if isinstance(holder, Node):
             holder.next = tuple([end if goal is leaf else goal for goal in holder.next])
 

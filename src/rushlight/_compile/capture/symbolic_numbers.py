@@ -24,6 +24,7 @@ from threading import get_ident
 from types import CellType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._base.referrers import find_referrers
 from ..._core.node import Node
 from ..ir.expressions import GIVEN, READ, Expr
 
@@ -175,7 +176,7 @@ def release_numbers(numbers: list[Any]) -> None:
         x.recorder = x.expr = None
         del x  # it would be counted below
     numbers.clear()
-    for holders_of in (_young_holders, _holders):
+    for holders_of in (_young_holders, find_referrers):
         left = _find_held_elsewhere(left)
         by = {id(x): plain_number(x) for x in left}
         things = left
@@ -204,11 +205,6 @@ def _young_holders(things: Sequence[object]) -> list[Any]:
     ids = {id(x) for x in things}
     young = gc.get_objects(generation=0)
     return [x for x in young if not ids.isdisjoint(map(id, gc.get_referents(x)))]
-
-
-def _holders(things: Sequence[object]) -> list[Any]:
-    gc.unfreeze()  # what is frozen isn't told
-    return gc.get_referrers(*things)
 
 
 def _replace(by: dict[int, Any], holders: Sequence[object]) -> tuple[list[Any], dict[int, Any]]:
