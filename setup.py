@@ -191,7 +191,7 @@ def compiled_kernels() -> list[Extension]:
         import llvmlite.binding  # noqa: F401 -- whether it is here
 
         done = subprocess.run([sys.executable, "-c", asked], check=True, **run)
-        command = [sys.executable, "-m", "rushlight._ahead", str(KERNELS)]
+        command = [sys.executable, "-m", "rushlight._compile.kernels_ahead", str(KERNELS)]
         running = {name: subprocess.Popen([*command, name], **run) for name in done.stdout.split()}
         written = {name: one.communicate()[0].split("\n") for name, one in running.items()}
         failed = [name for name, one in running.items() if one.returncode]

@@ -11,7 +11,10 @@ from __future__ import annotations
 import math as _math
 from typing import Final
 
-from . import _loaded, autograd as autograd
+from ._torch import startup as _startup  # first: it puts off looking for garbage
+
+# isort: split
+from . import autograd as autograd
 from ._array.memory import allocator as _memory
 from ._base import dtypes as _dtypes
 from ._base.device import device
@@ -33,12 +36,12 @@ from ._base.memory_format import (
 )
 from ._base.numeric_limits import finfo, iinfo
 from ._base.size import Size
+from ._base.version import __version__
 from ._tensor import public_functions as _functions, settings as _settings
 from ._tensor.legacy_constructors import TYPES as _TYPES
 from ._tensor.tensor import Tensor
 from ._torch.finder import install as _install_names
 from ._torch.names import HOMES as _HOMES, MODULES as _MODULES
-from ._version import __version__
 from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
@@ -138,5 +141,5 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_SHOWN, *(name for name in globals() if name[:2] == "__")})
 
 
-_ = _loaded
+_ = _startup
 _memory.apply_environment()

@@ -20,7 +20,6 @@ from . import func as func
 from . import multiprocessing as multiprocessing
 from . import nn as nn
 from . import optim as optim
-from . import optimize as optimize
 from . import profiler as profiler
 from . import random as random
 from . import serialization as serialization
@@ -220,6 +219,7 @@ from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_e
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from .func import vmap as vmap
+from .optim import scipy_bridge as optimize
 from .random import get_rng_state as get_rng_state
 from .random import initial_seed as initial_seed
 from .random import manual_seed as manual_seed

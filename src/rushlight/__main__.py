@@ -12,8 +12,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
+from ._base.version import __version__
 from ._torch.alias import install_as_torch
-from ._version import __version__
 
 USAGE = """\
 usage: python -m rushlight SCRIPT [ARGUMENT …]

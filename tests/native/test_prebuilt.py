@@ -88,8 +88,8 @@ SOME = """
 
 KEYS = """
     from hashlib import sha256
-    from rushlight import _ahead
-    found = sorted(_ahead.collect({name!r}).texts)
+    from rushlight._compile import kernels_ahead
+    found = sorted(kernels_ahead.collect({name!r}).texts)
     print(len(found), sha256("".join(found).encode()).hexdigest())
 """
 

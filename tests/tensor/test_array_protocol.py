@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from rushlight.optimize import flattened, hessian_product, unflattened, value_and_grad
 
 import rushlight as rl
-from rushlight.optimize import flattened, hessian_product, unflattened, value_and_grad
 from rushlight.utils.dlpack import from_dlpack, to_dlpack
 
 

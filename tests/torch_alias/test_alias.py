@@ -11,7 +11,7 @@ import pytest
 import rushlight
 from rushlight._torch.alias import TORCH_VERSION
 
-VERSION = rushlight._version.__version__
+VERSION = rushlight._base.version.__version__
 
 
 def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

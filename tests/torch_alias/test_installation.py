@@ -18,10 +18,10 @@ def test_the_line_is_installed_beside_the_package(kind: str, tmp_path: Path) -> 
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path / name)
     package = tmp_path / "src" / "rushlight"
-    package.mkdir(parents=True)
+    (package / "_base").mkdir(parents=True)
     for name in ("_rushlight_site.py", "rushlight.pth"):
         shutil.copy(ROOT / "src" / name, tmp_path / "src" / name)
-    for name in ("__init__.py", "_version.py"):
+    for name in ("__init__.py", "_base/version.py"):
         shutil.copy(ROOT / "src" / "rushlight" / name, package / name)
     code = f"import setuptools.build_meta as b; print(b.build_{kind}('out'))"
     done = subprocess.run(

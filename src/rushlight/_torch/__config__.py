@@ -9,9 +9,9 @@ from importlib.machinery import ExtensionFileLoader
 
 from .._array import installation
 from .._array.memory import arena
+from .._base.version import __version__
 from .._core import storage
 from .._native import prebuilt
-from .._version import __version__
 
 
 def _is_compiled() -> bool:

@@ -17,7 +17,7 @@ __all__ = ["HOMES", "MODULES", "home_of", "public_name"]
 #: Packages and modules that programs import by the name of their place.
 PACKAGES: Final = (
     "amp", "autograd", "distributed", "distributions", "func", "multiprocessing", "nn",
-    "optim", "optimize", "profiler", "random", "serialization", "sparse", "testing", "utils", "viz",
+    "optim", "profiler", "random", "serialization", "sparse", "testing", "utils", "viz",
 )  # fmt: skip
 
 #: Of these packages PyTorch has a module of the same name; what lies inside is ours.
@@ -43,6 +43,7 @@ MODULES: Final[dict[str, str]] = {
     "nn.modules.linear_cross_entropy_options": "nn.modules.loss_options",
     "nn.parallel.distributed": "distributed.data_parallel",
     "nn.quantized": "_torch.ao.nn.quantized",
+    "optimize": "optim.scipy_bridge",
     "return_types": "_tensor.return_types",
     "storage": "_torch.storage",
     "utils.model_zoo": "_torch.model_zoo",

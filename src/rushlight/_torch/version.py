@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .._base.lazy import lazy
-from .._version import __version__ as _own
+from .._base.version import __version__ as _own
 
 cuda: str | None = None
 hip: str | None = None

@@ -8,7 +8,7 @@ import sys
 from importlib import metadata
 from typing import NamedTuple
 
-from .._version import __version__
+from .._base.version import __version__
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main", "pretty_str"]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base.error_notes import place as asked_at
 from ..._base.lazy import lazy
-from ..._version import __version__
+from ..._base.version import __version__
 from ..finder import alias_of
 from ..names import home_of
 from ..torch_version import TorchVersion

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from ..._version import __version__
+from ..._base.version import __version__
 
 __all__ = ["FOLLOWED", "TorchDistribution"]
 

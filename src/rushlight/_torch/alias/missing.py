@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from ..._base.error_notes import place
-from ..._version import __version__
+from ..._base.version import __version__
 
 __all__ = [
     "MissingAttribute",

@@ -13,9 +13,9 @@ import gc
 _collecting = gc.isenabled()
 gc.disable()
 try:
-    from . import autograd, random
-    from ._tensor import legacy_constructors as legacy, methods as _methods
-    from .sparse import attachments
+    from .. import autograd, random
+    from .._tensor import legacy_constructors as legacy, methods as _methods
+    from ..sparse import attachments
 
     if not gc.get_freeze_count():  # else the program keeps objects frozen, which must stay so
         gc.freeze()  # all to a generation of its own …

@@ -1,7 +1,8 @@
-"""Compiles the kernels that a package brings along: `python -m rushlight._ahead FOLDER SET`.
+"""Compiles the kernels that a package brings along.
 
-Writes objects and a C file for a set of instructions (see `_native.prebuilt`), and prints their
-paths. `setup.py` runs this, and links what it made.
+`python -m rushlight._compile.kernels_ahead FOLDER SET` writes objects and a C file for a set of
+instructions (see `_native.prebuilt`), and prints their paths. `setup.py` runs this, and links what
+it made.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from . import optim, zeros
-from ._array.kernels import foreseen
-from ._native import prebuilt
-from ._native.llvm import loader, target
-from ._native.llvm.prebuilt_objects import Collected
-from ._table import ROWS
+from .. import optim
+from .._array.kernels import foreseen
+from .._native import prebuilt
+from .._native.llvm import loader, target
+from .._native.llvm.prebuilt_objects import Collected
+from .._table import ROWS
+from ..nn._ground import f as _f
 
 #: The options that choose between an optimizer's formulas, and what they may be.
 _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
@@ -46,7 +48,7 @@ def updates() -> list[Any]:
     for name, kind in vars(optim).items():
         if getattr(kind, "_rule", None) is None:
             continue
-        optimizer = kind([zeros(1, requires_grad=True)])
+        optimizer = kind([_f.zeros(1, requires_grad=True)])
         group = optimizer.param_groups[0]
         asked = [option for option in _OPTIONS if option in group]
         for chosen in product(*[_OPTIONS[option] for option in asked]):

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ._base import dtypes
-from ._tensor.tensor import Tensor
-from .autograd.backward import grad
-from .autograd.grad_mode import enable_grad
-from .nn._ground import f as _f
+from .._base import dtypes
+from .._tensor.tensor import Tensor
+from ..autograd.backward import grad
+from ..autograd.grad_mode import enable_grad
+from ..nn._ground import f as _f
 
 if TYPE_CHECKING:
-    from ._array.annotations import Array
-    from ._base.dtypes import dtype
+    from .._array.annotations import Array
+    from .._base.dtypes import dtype
 
 __all__ = ["flattened", "hessian_product", "unflattened", "value_and_grad"]
 
