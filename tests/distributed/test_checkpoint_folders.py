@@ -73,3 +73,31 @@ def test_a_group_that_the_dictionary_lacks_is_an_error() -> None:
         set_optimizer_state_dict(
             model, adam, {"state": {}, "param_groups": [{"params": ["weight"], "lr": 1.0}]}
         )
+
+
+def test_one_file_and_its_pieces_are_read_by_the_same_rules(tmp_path: Path) -> None:
+    saved = {"a": {"b": rl.ones(2), "empty": {}}, "n": rl.ones(3), "k": 4}
+    checkpoint.save(saved, checkpoint_id=tmp_path)
+    wanted = {"a": {"b": rl.zeros(2, dtype=rl.float64), "empty": {}}, "n": None, "k": 0}
+    checkpoint.load(wanted, checkpoint_id=tmp_path)
+    assert wanted["a"]["b"].tolist() == [1, 1] and wanted["a"]["b"].dtype is rl.float64
+    assert wanted["a"]["empty"] == {} and wanted["n"].tolist() == [1, 1, 1] and wanted["k"] == 4
+    with pytest.raises(RuntimeError, match=r"Missing key in checkpoint state_dict: a\.c\.d\."):
+        checkpoint.load({"a": {"c": {"d": rl.ones(1)}}}, checkpoint_id=tmp_path)
+    text = (
+        r"Size mismatch between saved torch.Size\(\[2\]\) and current: torch.Size\(\[5\]\) for a.b"
+    )
+    with pytest.raises(RuntimeError, match=text):
+        checkpoint.load({"a": {"b": rl.ones(5)}}, checkpoint_id=tmp_path)
+    with pytest.raises(RuntimeError, match="Size mismatch"):
+        checkpoint.load({"k": rl.ones(())}, checkpoint_id=tmp_path)
+
+
+def test_an_optimizer_that_has_made_no_step_gets_the_state_of_one_file(tmp_path: Path) -> None:
+    model = rl.nn.Linear(2, 1)
+    old, new = rl.optim.Adam(model.parameters()), rl.optim.Adam(model.parameters())
+    model(rl.ones(1, 2)).sum().backward()
+    old.step()
+    checkpoint.save({"opt": old}, checkpoint_id=tmp_path)
+    checkpoint.load({"opt": new}, checkpoint_id=tmp_path)
+    assert rl.equal(new.state[model.weight]["exp_avg"], old.state[model.weight]["exp_avg"])

@@ -26,11 +26,6 @@ class DefaultSavePlanner:
         >>> folder = tempfile.mkdtemp()
         >>> checkpoint.save({"a": torch.ones(2)}, checkpoint_id=folder,
         ...                 planner=checkpoint.DefaultSavePlanner())
-        >>> state = {"a": torch.zeros(2), "new": torch.zeros(1)}
-        >>> checkpoint.load(state, checkpoint_id=folder,
-        ...                 planner=checkpoint.DefaultLoadPlanner(allow_partial_load=True))
-        >>> state
-        {'a': tensor([1., 1.]), 'new': tensor([0.])}
     """
 
     def __init__(

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._base.error_notes import advise
-from ..._tensor.tensor import Tensor
 from ...serialization import load as load_file
 from ..process_group import choose, is_initialized
 from .default_planner import DefaultSavePlanner, reads_in_part, refuse_others
-from .pieces import INDEX, fill_from, join_pieces, read_pieces, save_pieces, stateful, write_whole
+from .pieces import INDEX, join_pieces, read_state, save_pieces, stateful, write_whole
 
 if TYPE_CHECKING:
     from ..annotations import Given, State
@@ -166,9 +165,7 @@ def load(
     _alone("load")
     partly = reads_in_part(planner)
     folder = _folder(checkpoint_id, storage_reader)
-    held = _read_index(folder)
-    if not read_pieces(state_dict, folder, held, partly):
-        _read_into(state_dict, held, "", partly)
+    read_state(state_dict, folder, _read_index(folder), partly)
 
 
 def read_whole(folder: Path) -> State:
@@ -190,26 +187,3 @@ def _read_index(folder: Path) -> Given:
             "torch.distributed.checkpoint.format_utils.dcp_to_torch_save; then use torch.load",
         )
     return load_file(folder / INDEX)
-
-
-def _read_into(wanted: State, saved: State, path: str, partly: bool) -> None:
-    for key, value in wanted.items():
-        where = f"{path}.{key}" if path else str(key)
-        if key not in saved:
-            if partly:
-                continue
-            raise RuntimeError(f"Missing key in checkpoint state_dict: {where}.")
-        found = saved[key]
-        if isinstance(value, Tensor):
-            if value.shape != found.shape:
-                raise RuntimeError(
-                    f"Size mismatch between saved {found.shape} and current: {value.shape} for "
-                    f"{where}"
-                )
-            fill_from(value, found)
-        elif stateful(value):
-            value.load_state_dict(found)
-        elif isinstance(value, dict) and isinstance(found, dict):
-            _read_into(value, found, where, partly)
-        else:
-            wanted[key] = found

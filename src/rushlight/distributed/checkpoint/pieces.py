@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..._base.dtypes import BY_NAME
+from ..._base.size import Size
 from ..._tensor.tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from ...serialization import load as load_file, save as save_file
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from ..process_group import ProcessGroup
 
 __all__ = [
-    "CheckpointException", "INDEX", "fill_from", "join_pieces", "read_pieces", "save_pieces",
-    "stateful", "write_whole",
+    "CheckpointException", "INDEX", "join_pieces", "read_state", "save_pieces", "stateful",
+    "write_whole",
 ]  # fmt: skip
 
 INDEX = "rushlight.pt"
@@ -94,14 +95,6 @@ def _box(tensor: Tensor) -> tuple[Tensor, Shape, Shape]:
         _, start = local_piece(tuple(tensor.shape), tensor.device_mesh, tensor.placements)
         return tensor._local_tensor.detach(), start, tuple(tensor.shape)
     return tensor.detach(), (0,) * tensor.dim(), tuple(tensor.shape)
-
-
-@no_grad()
-def fill_from(tensor: Tensor, whole: Tensor) -> None:
-    """Puts a whole tensor's elements into what this rank has of a tensor of its shape."""
-    local, start, _ = _box(tensor)
-    part = whole[tuple(slice(a, a + n) for a, n in zip(start, local.shape))]
-    local.copy_(part)
 
 
 def save_pieces(state: State, folder: Path, group: ProcessGroup) -> None:
@@ -199,32 +192,32 @@ def join_pieces(folder: Path, held: Given) -> State:
     if not isinstance(held, dict) or _MARK not in held:
         return out
     index, files = held[_MARK], _Files(folder)
-    for path, entry in index.items():
-        if entry[0] == "value":
-            value = entry[1]
-        else:
-            _, shape, dtype, _ = entry
-            value = f.zeros(shape, dtype=BY_NAME[dtype.rpartition(".")[2]])
-            _fill_tensor(value, path, index, files)
+    for path in index:
         place = out
         for key in path[:-1]:
             place = place.setdefault(key, {})
-        place[path[-1]] = value
+        place[path[-1]] = _read(path, index, files)
     return out
 
 
-def read_pieces(state: State, folder: Path, held: Given, partly: bool = False) -> bool:
-    """Reads into the tensors of a dictionary, in place; False where the file is no index.
+def read_state(state: State, folder: Path, held: Given, partly: bool = False) -> None:
+    """Reads into the tensors of a dictionary, in place, what a folder's index says or has itself.
 
     With `partly` what wasn't saved is left as it is.
 
     Raises:
         RuntimeError: for a key that was not saved, and for another shape.
     """
-    if not isinstance(held, dict) or _MARK not in held:
-        return False
-    _fill(state, (), held[_MARK], _Files(folder), partly)
-    return True
+    index = held[_MARK] if _MARK in held else dict(_nodes(held))
+    _fill(state, (), index, _Files(folder), partly)
+
+
+def _nodes(held: State, path: Path_ = ()) -> Iterator[tuple[Path_, Given]]:
+    """The entries of what is one file: all that it has, dictionaries and what is in them."""
+    for key, value in held.items():
+        yield (*path, key), ("value", value)
+        if isinstance(value, dict):
+            yield from _nodes(value, (*path, key))
 
 
 class _Files:
@@ -246,20 +239,32 @@ def _fill(
 ) -> None:
     for key, value in wanted.items():
         where = (*path, key)
-        if isinstance(value, Tensor):
-            if partly and where not in index:
+        if stateful(value):
+            if where in index:  # one file has the whole state as it was
+                value.load_state_dict(index[where][1])
                 continue
-            _fill_tensor(value, where, index, files)
-        elif stateful(value):
             state = value.state_dict()
             _fill(state, where, index, files, partly)
             value.load_state_dict(state)
-        elif isinstance(value, dict) and value:
+        elif isinstance(value, dict):
             _fill(value, where, index, files, partly)
-        elif not partly or where in index:
-            found = _find(where, index)
-            if found[0] == "value":
-                wanted[key] = found[1]
+        elif partly and where not in index:
+            continue
+        elif isinstance(value, Tensor):
+            _fill_tensor(value, where, index, files)
+        else:
+            wanted[key] = _read(where, index, files)
+
+
+def _read(path: Path_, index: dict[Path_, Given], files: _Files) -> Given:
+    """What was saved at a path, of a tensor the whole."""
+    found = _find(path, index)
+    if found[0] == "value":
+        return found[1]
+    _, shape, dtype, _ = found
+    value = f.zeros(shape, dtype=BY_NAME[dtype.rpartition(".")[2]])
+    _fill_tensor(value, path, index, files)
+    return value
 
 
 def _find(path: Path_, index: dict[Path_, Given]) -> Given:
@@ -271,14 +276,19 @@ def _find(path: Path_, index: dict[Path_, Given]) -> Given:
 
 @no_grad()
 def _fill_tensor(value: Tensor, path: Path_, index: dict[Path_, Given], files: _Files) -> None:
-    found = _find(path, index)
+    kind, saved, *more = _find(path, index)
     local, start, shape = _box(value)
-    if found[0] != "tensor" or tuple(found[1]) != shape:
+    is_whole = kind == "value" and isinstance(saved, Tensor)
+    size = Size(saved.shape if is_whole else saved if kind == "tensor" else ())
+    if (kind == "value" and not is_whole) or size != shape:
         raise RuntimeError(
-            f"Size mismatch between saved {found[1]} and current: {value.shape} for "
+            f"Size mismatch between saved {size} and current: {value.shape} for "
             f"{'.'.join(map(str, path))}"
         )
-    for file, begin, lengths in found[3]:
+    if is_whole:
+        local.copy_(saved[tuple(slice(a, a + n) for a, n in zip(start, local.shape))])
+        return
+    for file, begin, lengths in more[1]:
         cut_here, cut_there = [], []
         for a, n, b, m in zip(start, local.shape, begin, lengths):
             low, high = max(a, b), min(a + n, b + m)
