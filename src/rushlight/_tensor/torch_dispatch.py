@@ -327,8 +327,6 @@ class _Classes(Interposer):
     ) -> object:
         """What a formula makes like an instance: there no public function asks the class."""
         if kind == "like" and type(args[0])._dispatches:
-            if name == "full_like" and args[1] in (0, 1):
-                name, args = ("ones_like" if args[1] else "zeros_like"), args[:1]
             return ask_class_of_first(None, f"{name}.default", args, kwargs)
         return NOT_HANDLED
 

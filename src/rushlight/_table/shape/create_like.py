@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.shape import create as raw
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..._base.annotations import Scalar
     from ..._base.memory_format import memory_format
     from ..._tensor.tensor import Tensor
+
+#: Which function makes such elements, of which PyTorch's formulas ask the one with fewer arguments.
+_BY_FILL: Final[dict[object, str]] = {None: "empty_like", 0: "zeros_like", 1: "ones_like"}
 
 
 def _of_batch(kind: str, name: str, t: TensorBase, args: tuple[object, ...],
@@ -47,10 +50,8 @@ def _of_special(t: Any, fill: object, dtype: D.dtype, device: Any, wanted: objec
         return t._blank(dtype, fill)
     if _meta.beside(t, device):
         return empty_on_meta_like(t, dtype, wanted, requires_grad)
-    if fill is None:
-        made = _of_batch("like", "empty_like", t, (), dtype)
-    else:
-        made = _of_batch("like", "full_like", t, (fill,), dtype)
+    name = _BY_FILL.get(fill, "full_like")
+    made = _of_batch("like", name, t, () if fill in _BY_FILL else (fill,), dtype)
     return None if made is NOT_HANDLED else made
 
 
