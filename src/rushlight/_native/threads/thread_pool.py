@@ -9,6 +9,11 @@
 The workers are Python's daemon threads, each in one foreign call that lasts: a loop that waits for
 work, first spinning, then asleep in the kernel. Where that isn't Linux's there is no pool.
 
+Note [How long a worker spins]
+To wake a worker takes some 40 µs, and Python's time between two products is of that order. So it
+spins for 200 µs before it sleeps, and offers its core to others all the while but for the first
+20: who needs the core, has it. A layer's step of 2.6 ms with seven phases takes 2.3 by that.
+
 Note [A phase ends when its chunks are done]
 One 64-bit word holds the phase's number and the next chunk; to take a chunk is to add 1 to the
 word by compare-and-swap. The caller takes chunks like any worker, and waits for chunks that were
@@ -37,7 +42,8 @@ from ..references import keep_forever
 # Where things lie in a state, each on a cache line of its own.
 _WORD, _DONE, _TASK, _SIGNAL, _SLEEPERS, _BUSY, _STOP, _CALLS, _SIZE = (64 * i for i in range(9))
 _CLOSED = 0x7FFFFFFF
-_SPIN = 20e-6  # seconds that a worker waits before it sleeps
+_SPIN = 20e-6  # seconds that a thread waits before it offers its core to others
+_LONG = 10  # times that a worker waits before it sleeps
 _FUTEX = {"x86_64": 202, "aarch64": 98}  # the number of the kernel's call
 _WAIT, _WAKE = 128, 129  # of this process only
 
@@ -91,7 +97,7 @@ def _serve(state: int) -> None:
 
 @cache
 def _spins() -> int:
-    """How many turns of the waiting loop take as long as a worker should spin."""
+    """How many turns of the waiting loop take as long as a thread should spin."""
     pauses = ctypes.CFUNCTYPE(None, ctypes.c_int64)(_addresses()["pauses"])
     best = float("inf")
     for _ in range(5):
@@ -217,6 +223,11 @@ def _wake(f: Function, state: Value) -> None:
     _call_kernel(f, state, f.at_bytes(state, _SIGNAL), _WAKE, f.constant(I32, 2**30))
 
 
+def _give_way(f: Function, state: Value) -> None:
+    """Lets another thread have the core, if one waits for it."""
+    f.call(f.load(f.at(f.at_bytes(state, _CALLS), 1, I64), PTR), [], I32)
+
+
 def _take(module: Module) -> Function:
     """Takes chunks and does them until none is left."""
     f = module.function("take", [("state", PTR)])
@@ -299,8 +310,7 @@ def _runner(module: Module, take: Function) -> Function:
         if is_supported():
             # A worker that was put aside with a chunk in hand: let it have the processor.
             with f.when(waiting & (turns > patience)):
-                give = f.load(f.at(f.at_bytes(state, _CALLS), 1, I64), PTR)
-                f.call(give, [], I32)
+                _give_way(f, state)
         return waiting, [turns + 1]
 
     f.repeat([f.constant(I64, 0)], wait)
@@ -323,7 +333,9 @@ def _server(module: Module, take: Function) -> None:
     def turn(carried: list[Value]) -> tuple[Value, list[Value]]:
         def spin(turns: list[Value]) -> tuple[Value, list[Value]]:
             _pause(f)
-            return idle() & (turns[0] < patience), [turns[0] + 1]
+            with f.when((turns[0] > patience) & ((turns[0] & 63).eq(0))):
+                _give_way(f, state)
+            return idle() & (turns[0] < patience * _LONG), [turns[0] + 1]
 
         f.repeat([f.constant(I64, 0)], spin)
         signal = f.at_bytes(state, _SIGNAL)
