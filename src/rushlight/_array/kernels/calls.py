@@ -36,6 +36,8 @@ class Along(NamedTuple):
 
 
 _WORD: Final = np.dtype(np.int64)
+# Threads that have just worked needn't be woken: so much less work pays for them.
+_AWAKE: Final = 64
 _FIRST: Final = 4  # a kernel's frame begins with numbers, then come addresses
 
 
@@ -74,7 +76,7 @@ def of_kernel(
     frame = found.pack(rows, columns, elements, grain, *fixed)
     moving = {_FIRST + k: word for k, word in enumerate(words) if isinstance(word, Along)}
     return repeat_call(
-        found.body, frame, moving, starts, -(-rows // grain), elements >= found.least
+        found.body, frame, moving, starts, -(-rows // grain), _AWAKE * elements >= found.least
     )
 
 
