@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import kernels
-from rushlight._array.kernels.gemm import better
+from rushlight._array.kernels.gemm import faster
 from rushlight._array.memory import parallel
 from rushlight._array.nn import recurrent
 from rushlight._native.llvm import target
@@ -74,7 +74,7 @@ def test_listed_steps_have_the_digits_of_single_ones(
 ) -> None:
     count = both(monkeypatch, *shape, dtype, reverse, "yhc")
     # Where BLAS is as good, as with vectors narrower than 64 bytes, it makes the larger products.
-    assert count == 2 or (count == 0 and not better() and shape[1] >= 70)
+    assert count == 2 or (count == 0 and not faster() and shape[1] >= 70)
 
 
 @pytest.mark.parametrize("given", ["y", "h", "c", "hc", "s"])

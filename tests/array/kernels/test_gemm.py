@@ -1,5 +1,6 @@
 """Large products of matrices by emitted code, against NumPy's."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,7 @@ OFF = 1 << 60
 @pytest.fixture(autouse=True)
 def _always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Emitted code for any size, also where BLAS would be faster."""
-    monkeypatch.setattr(gemm, "better", lambda: True)
+    monkeypatch.setattr(gemm, "faster", lambda: range(1, sys.maxsize))
     monkeypatch.setattr(kernels, "PRODUCT", 1)
     before = parallel.get_num_threads()
     yield
@@ -96,8 +97,31 @@ def test_the_digits_are_those_of_one_thread(size: int) -> None:
 
 
 def test_products_stay_with_numpy_where_blas_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gemm, "better", lambda: False)
+    monkeypatch.setattr(gemm, "faster", lambda: range(0))
     x = np.ones((40, 40))
     assert gemm.product(x, x) is None
     assert kernels.PRODUCT > OFF
     assert (matrix_product(x, x) == 40).all()
+
+
+def test_products_shorter_or_longer_than_where_code_is_faster_are_left_to_numpy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gemm, "faster", lambda: range(40**3, 80**3))
+    for size, taken in ((39, False), (40, True), (79, True), (80, False)):
+        x = np.ones((size, size))
+        assert (gemm.product(x, x) is not None) == taken
+        assert (matrix_product(x, x) == size).all()
+    assert kernels.PRODUCT == 40**3
+
+
+@pytest.mark.parametrize("shape", [(96, 40, 800), (2000, 40, 420), (2100, 64, 70), (70, 64, 2100)])
+def test_chunks_of_rows_and_of_columns_give_numpys_product(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((m, k)).astype("f4"), rng.standard_normal((k, n)).astype("f4")
+    exact = a.astype("f8") @ b.astype("f8")
+    for left in (a, a.T.copy().T):
+        for right in (b, b.T.copy().T):
+            found = gemm.product(left, right)
+            assert found is not None and close(found, exact.astype("f4"), k)

@@ -46,13 +46,13 @@ def off() -> None:
     """Leaves everything to NumPy from now on: this machine can't run kernels."""
     global CONVOLUTION, LEAST
     CONVOLUTION = LEAST = sys.maxsize
-    products_off()
+    ask_for_products(range(0))
 
 
-def products_off() -> None:
-    """Leaves products of matrices to NumPy from now on."""
+def ask_for_products(sizes: range) -> None:
+    """Leaves products of matrices to NumPy from now on but for those of so many multiplications."""
     global PRODUCT
-    PRODUCT = sys.maxsize
+    PRODUCT = sizes.start if sizes else sys.maxsize
 
 
 __getattr__ = lazy(__name__, find=submodules(__name__))

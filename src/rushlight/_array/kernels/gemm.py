@@ -3,13 +3,19 @@
 Note [Which product is faster]
 OpenBLAS as NumPy's wheels carry it runs kernels for 256-bit vectors on processors newer than
 itself. Where the processor has 512-bit ones, the emitted product is up to twice as fast, from sizes
-on at which a foreign call doesn't matter. Elsewhere BLAS stays.
+on at which a foreign call doesn't matter. Where OpenBLAS has kernels for 512 bits, too, the two are
+equally fast on one core, and the emitted one by a tenth faster on two, from sizes on that two cores
+share (2**22 multiplications). What counts more is what comes after the product: OpenBLAS's threads
+wait for 20 ms on a core of their own, of which the kernels' threads then get half: an LSTM of 128
+over 32 places takes a third longer. Products of 2**32 and more are BLAS's there: it blocks for
+caches. Elsewhere BLAS stays.
 """
 
 from __future__ import annotations
 
 import ctypes
 import struct
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,20 +40,25 @@ _NARROW = {b"Haswell", b"Zen"}
 # Multiplications from which a second thread helps, and of a chunk at least.
 THREADED = 1 << 22
 _CHUNK = 1 << 20
+# Bytes of the left matrix that each chunk of columns may read: what a third-level cache holds.
+_LEFT = 1 << 24
 
 
 @cache
-def better() -> bool:
-    """Whether products run faster here than by NumPy. See Note [Which product is faster]."""
+def faster() -> range:
+    """The multiplications in a product that is faster than NumPy's here: none on many machines.
+
+    See Note [Which product is faster].
+    """
     if not target.available() or target.machine().width < 64:
-        return False
+        return range(0)
     try:
         module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
         name = ctypes.CDLL(module.__file__).scipy_openblas_get_corename64_
     except (AttributeError, OSError):
-        return False
+        return range(0)
     name.restype = ctypes.c_char_p
-    return name() in _NARROW
+    return range(1 << 20, sys.maxsize) if name() in _NARROW else range(THREADED, 1 << 32)
 
 
 @cache
@@ -72,21 +83,26 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
 
 
 @guard_launch
-def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
+def product(
+    a: Array, b: Array, out: Array | None = None, bias: Array | None = None
+) -> Array | None:
     """The matrix product of stacks of matrices, or None for what is left to NumPy.
 
     Taken are 2 or more dimensions, the same before the last two unless one operand has just 2.
+    `bias` is added to each row: as many elements of the same type, side by side.
     """
     dtype = a.dtype
     if not (dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64)):
         return None
     if a.ndim < 2 or b.ndim < 2:
         return None
-    if not better():
-        kernels.products_off()
+    sizes = faster()
+    if kernels.PRODUCT < sizes.start or not sizes:
+        kernels.ask_for_products(sizes)
+    if a.size * b.shape[-1] not in sizes:
         return None
     if b.ndim == 2 < a.ndim and out is None and a.flags.c_contiguous:
-        flat = product(a.reshape(-1, a.shape[-1]), b)
+        flat = product(a.reshape(-1, a.shape[-1]), b, None, bias)
         return None if flat is None else flat.reshape(*a.shape[:-1], b.shape[1])
     (m, k), n = a.shape[-2:], b.shape[-1]
     if b.shape[-2] != k or n < 8 or m < 4:
@@ -94,6 +110,10 @@ def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
     try:
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
+        return None
+    if bias is not None and (
+        bias.dtype is not dtype or bias.shape != (n,) or not bias.flags.c_contiguous
+    ):
         return None
     size = dtype.itemsize
     left, right = _layout(a, lead, size), _layout(b, lead, size)
@@ -116,23 +136,27 @@ def product(a: Array, b: Array, out: Array | None = None) -> Array | None:
         count *= length
     if count:
         sum_products(
-            address(a), address(b), address(out), (m, n, k), left, right, target_, count, dtype
-        )
+            address(a), address(b), address(out), (m, n, k), left, right, target_, count, dtype,
+            bias=0 if bias is None else address(bias),
+        )  # fmt: skip
     return out
 
 
 def sum_products(
     a: int, b: int, out: int, sizes: tuple[int, int, int], left: Layout, right: Layout,
-    target_: Layout, count: int, dtype: RawType, taps: Array = NO_TAPS,
+    target_: Layout, count: int, dtype: RawType, taps: Array = NO_TAPS, bias: int = 0,
 ) -> None:  # fmt: skip
-    """Runs `count` products, or sums of products: `taps` has pairs of offsets from a and from b."""
+    """Runs `count` products, or sums of products: `taps` has pairs of offsets from a and from b.
+
+    `bias` is the address of what is added to each row, or 0.
+    """
     m, n, k = sizes
     work = m * n * k * count * len(taps)
-    block_m, block_n = _blocks(m, n, work, count)
+    block_m, block_n = _blocks(m, n, work, count, left[2] == 1 and m * k * dtype.itemsize <= _LEFT)
     blocks_m, blocks_n = -(-m // block_m), -(-n // block_n)
     chunks, run, pack = code_of(dtype)
     frame = pack(
-        a, b, out, m, n, k, left[1], left[2], right[1], right[2], target_[1], 1.0, 0.0, 0, 0,
+        a, b, out, m, n, k, left[1], left[2], right[1], right[2], target_[1], 1.0, 0.0, bias, 0,
         left[0], right[0], target_[0], block_m, block_n, blocks_m, blocks_n, len(taps),
         address(taps),
     )  # fmt: skip
@@ -159,13 +183,16 @@ def _layout(x: Array, lead: tuple[int, ...], size: int) -> Layout | None:
     return outer[-1] // size, row // size, column // size
 
 
-def _blocks(m: int, n: int, work: int, count: int) -> tuple[int, int]:
-    """Rows and columns of a chunk, by the sizes alone: results don't depend on threads."""
+def _blocks(m: int, n: int, work: int, count: int, across: bool) -> tuple[int, int]:
+    """Rows and columns of a chunk, by the sizes alone: results don't depend on threads.
+
+    `across` asks for columns, of which none is read by two chunks.
+    """
     each = work // count
     if work < THREADED or each <= 2 * _CHUNK:
         return m, n
     parts = min(16, each // _CHUNK)
-    if m >= n:
+    if m >= n and not (across and n >= 6 * 64):
         parts = min(parts, max(1, m // 48))
         return -(-m // parts // 6) * 6, n
     parts = min(parts, max(1, n // 64))

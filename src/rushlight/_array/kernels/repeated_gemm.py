@@ -9,8 +9,9 @@ import numpy as np
 from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
 from .calls import Along, Calls, repeat_call
-from .gemm import NO_TAPS, THREADED, better, code_of
+from .gemm import NO_TAPS, THREADED, code_of, faster
 from .launch import address, guard_launch, plain, ready
+from .transpose import copy_in_order
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # Rows up to which OpenBLAS leaves much of its speed on the table, on any machine.
 _ROWS: Final = 64
 _COLUMNS: Final = 32
+# Multiplications of each product of a list from which a second thread helps: it stays awake between.
+_LISTED: Final = 1 << 18
 
 
 @guard_launch
@@ -29,13 +32,16 @@ def by_matrix(matrix: Array, rows: int) -> Product | None:
     products after it are faster for.
     """
     depth, columns = matrix.shape
-    if columns < _COLUMNS or not depth or not ready() or (rows > _ROWS and not better()):
+    if columns < _COLUMNS or not depth or not ready() or (rows > _ROWS and not faster()):
         return None
     dtype = matrix.dtype
     lanes = target.machine().width // dtype.itemsize
     width = next((w for w in (4 * lanes, 2 * lanes, lanes) if columns % w == 0), columns)
     panels = columns // width
-    packed = np.ascontiguousarray(matrix.reshape(depth, panels, width).swapaxes(0, 1))
+    cut = matrix.reshape(depth, panels, width).swapaxes(0, 1)
+    packed = copy_in_order(cut)
+    if packed is None:
+        packed = np.ascontiguousarray(cut)
     if not plain(packed):
         return None
     return Product(packed, columns)
@@ -59,7 +65,7 @@ class Product:
     def calls(self, a: Along, out: int, rows: int, starts: Array) -> Calls:
         """Calls that write to one place."""
         frame = self._frame(0, out, rows)
-        shared = self._uses_threads(rows)
+        shared = rows * self.packed.size >= _LISTED
         return repeat_call(self.function, frame, {0: a}, starts, self.panels, shared)
 
     def _uses_threads(self, rows: int) -> bool:
