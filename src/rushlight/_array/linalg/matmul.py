@@ -32,6 +32,16 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
+def affine(a: Array, b: Array, bias: Array) -> Any:
+    """a b + bias, for matrices of 4- or 8-byte floats and a row of their type that fit."""
+    if a.size * b.shape[1] >= kernels.PRODUCT:
+        found = kernels.gemm.product(a, b, None, bias)
+        if found is not None:
+            return found
+    out = a.dot(b)
+    return np.add(out, bias, out)
+
+
 def _product(a: Array, b: Array) -> Any:
     """NumPy's product; halves are multiplied in float32, as PyTorch accumulates them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
@@ -276,6 +286,8 @@ def linear(x: Array, weight: Array, bias: Array | None) -> Any:
     if (x.ndim == 2 == weight.ndim and bias is not None and bias.ndim == 1 and dtype is weight.dtype
             and dtype is bias.dtype and (dtype is FLOAT32 or dtype is FLOAT64)):  # fmt: skip
         try:
+            if weight.size > TINY and weight.shape == (bias.size, x.shape[1]):
+                return affine(x, weight.T, bias)
             out = _small_or_not(x, weight.T)
             if bias.size == out.shape[1]:
                 return np.add(out, bias, out)

@@ -27,7 +27,7 @@ import numpy as np
 
 from .. import kernels
 from ..linalg import tiny_matmul as tiny
-from ..linalg.matmul import matrix_product
+from ..linalg.matmul import affine, matrix_product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +89,15 @@ def _shape_rows(rows: Array, x: Array) -> Array:
 def _previous(states: Array, first: Array, steps: list[tuple[int, int, int]]) -> Array:
     """The state that each row began its step with."""
     before = np.empty_like(states)
+    batch = len(first)
+    if len(steps) * batch == len(states):  # every step has all examples: rows move as one
+        ahead, behind = slice(batch, None), slice(None, len(states) - batch)
+        begin, to, of = slice(None, batch), ahead, behind
+        if steps[0][0]:  # backwards in time
+            begin, to, of = slice(len(states) - batch, None), behind, ahead
+        before[begin] = first
+        before[to] = states[of]
+        return before
     now = first.copy()
     last = None
     for start, stop, batch in steps:
@@ -100,7 +109,11 @@ def _previous(states: Array, first: Array, steps: list[tuple[int, int, int]]) ->
 
 
 def _input_part(x: Array, weight: Array, bias: Array | None) -> Any:
-    part = _product(_flat(x), weight.T)
+    rows = _flat(x)
+    large = rows.size * len(weight) >= kernels.PRODUCT
+    if large and bias is not None and rows.dtype.char in "fd":
+        return affine(rows, weight.T, bias)
+    part = _product(rows, weight.T)
     if bias is not None:
         np.add(part, bias, part)
     return part
@@ -125,7 +138,9 @@ def _ends(
 ) -> list[Any]:
     """The gradients for x, hx, w_ih, w_hh, b_ih, b_hh from those of all rows' gates."""
     shift = dz.sum(0) if biased and need[4] else None
-    other = dz_hidden.sum(0) if biased and need[5] else None
+    other = None
+    if biased and need[5]:
+        other = dz_hidden.sum(0) if shift is None or dz_hidden is not dz else shift.copy()
     return [
         _shape_rows(_product(dz, w_ih), x) if need[0] else None,
         dh if need[1] else None,
