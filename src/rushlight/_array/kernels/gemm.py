@@ -97,7 +97,7 @@ def product(
     if a.ndim < 2 or b.ndim < 2:
         return None
     sizes = faster()
-    if kernels.PRODUCT < sizes.start or not sizes:
+    if sizes.start > kernels.PRODUCT or not sizes:
         kernels.ask_for_products(sizes)
     if a.size * b.shape[-1] not in sizes:
         return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Rows up to which OpenBLAS leaves much of its speed on the table, on any machine.
 _ROWS: Final = 64
 _COLUMNS: Final = 32
-# Multiplications of each product of a list from which a second thread helps: it stays awake between.
+# Multiplications of each product of a list from which a second thread helps, which stays awake.
 _LISTED: Final = 1 << 18
 
 
