@@ -278,21 +278,22 @@ def embedding_bag_backward(
     scale_by_frequency: bool,
 ) -> Array:
     """The gradient of sums and means of bags for their table of a shape."""
+    used, rows = _gradient_by_index(g, index, offsets, mode, scales, include_last, padding_idx)
+    return embedding_backward(rows, used, shape[0], -1, scale_by_frequency)
+
+
+def _gradient_by_index(
+    g: Array, index: Array, offsets: Array, mode: int, scales: Any, include_last: bool,
+    padding_idx: int,
+) -> tuple[Array, Array]:  # fmt: skip
+    """The indices that count, and for each the gradient of its bag, scaled."""
     starts, lengths = bag_lengths_of(g.dtype, mode, padding_idx, index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
     if mode == 1:
         g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
-    rows = _gradients_of_indices(g, owners, scales, bags.size, counted)
-    return embedding_backward(rows, used, shape[0], -1, scale_by_frequency)
-
-
-def _gradients_of_indices(
-    g: Array, owners: Array, scales: Any, count: int, counted: Array
-) -> Array:
-    """For each index that counts the gradient of its bag, scaled."""
     rows = g.take(owners, axis=0)
-    return rows if scales is None else rows * scales[:count][counted][:, None]
+    return used, rows if scales is None else rows * scales[: bags.size][counted][:, None]
 
 
 def embedding_bag_rows(
@@ -311,12 +312,7 @@ def embedding_bag_rows(
     Raises: RuntimeError where rows are to be scaled by how often they were read.
     """
     refuse_frequencies(scale_by_frequency)
-    starts, lengths = bag_lengths_of(g.dtype, mode, padding_idx, index, offsets, include_last)
-    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
-    used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
-    if mode == 1:
-        g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
-    rows = _gradients_of_indices(g, owners, scales, bags.size, counted)
+    used, rows = _gradient_by_index(g, index, offsets, mode, scales, include_last, padding_idx)
     return sparse_gradient(used.reshape(1, -1), rows, shape)
 
 

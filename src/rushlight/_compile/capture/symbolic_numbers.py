@@ -19,12 +19,11 @@ from __future__ import annotations
 import gc
 import operator
 from collections import deque
-from sys import getrefcount
 from threading import get_ident
 from types import CellType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._base.referrers import find_referrers
+from ..._base.referrers import count_references, find_referrers
 from ..._core.node import Node
 from ..ir.expressions import GIVEN, READ, Expr
 
@@ -186,18 +185,9 @@ def release_numbers(numbers: list[Any]) -> None:
             things, by = _replace(by, [h for h in holders_of(things) if h is not things])
 
 
-def _references(things: Sequence[object]) -> list[int]:
-    """How many references there are to each, those of the list and of the loop included."""
-    return [getrefcount(x) for x in things]
-
-
-#: Interpreters count the loop's own in different ways: from Python 3.14 on it lends it to the call.
-_ALONE: Final = _references([object()])[0]
-
-
 def _find_held_elsewhere(numbers: Sequence[object]) -> list[Any]:
     """Those that something else holds, too."""
-    return [x for x, count in zip(numbers, _references(numbers)) if count > _ALONE]
+    return [x for x, count in zip(numbers, count_references(numbers)) if count]
 
 
 def _young_holders(things: Sequence[object]) -> list[Any]:

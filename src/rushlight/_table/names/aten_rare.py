@@ -49,10 +49,6 @@ def _method(name: str) -> AnyCallable:
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
-def _make_copying(name: str) -> AnyCallable:
-    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs).clone()
-
-
 def _slice_copy(
     x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

@@ -10,7 +10,6 @@ marked as fixed when it is handed over; PyTorch refuses to resize the same memor
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import compress
 from math import prod
@@ -23,6 +22,7 @@ from ..._array.shape.create import mark_unset
 from ..._base import dtypes as D, errors
 from ..._base.determinism import DETERMINISM
 from ..._base.lazy import later
+from ..._base.referrers import count_references
 from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ shared = later("_array.memory.shared")
 #: The class of storages, which is handed in.
 STORAGES: Final[list[type]] = []
 
+#: Of the references to an array that a variable of a function holds, that one.
+_OURS: Final = 1
 NOT_RESIZABLE: Final = "Trying to resize storage that is not resizable"
 
 
@@ -89,15 +91,6 @@ def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _references() -> int:
-    """How many references there are to what only one variable of a function holds."""
-    only: Any = object()
-    return sys.getrefcount(only)
-
-
-_ALONE: Final = _references()
-
-
 def grow(holder: Holder, count: int) -> None:
     """Gives the memory behind a tensor or storage so many bytes, for all that look at it.
 
@@ -109,8 +102,8 @@ def grow(holder: Holder, count: int) -> None:
     whole = T.owner(raw)
     if is_fixed(whole) or shared.is_shared(raw):
         raise RuntimeError(NOT_RESIZABLE)
-    outside = sys.getrefcount(whole) - _ALONE - (raw is whole)
-    alone = outside == 1 and (raw is whole or sys.getrefcount(raw) - _ALONE == 1)
+    outside = count_references([whole])[0] - _OURS - (raw is whole)
+    alone = outside == 1 and (raw is whole or count_references([raw])[0] - _OURS == 1)
     del raw  # it isn't looked at by us
     holders = [holder] if alone else _holders(whole, outside)
     if count < whole.nbytes and any(isinstance(one, TensorBase) for one in holders):
@@ -127,7 +120,7 @@ def grow(holder: Holder, count: int) -> None:
 def relocate(holder: Holder, moved: Array) -> None:
     """Shows the same bytes at another place to all that look at a tensor's or storage's memory."""
     whole = T.owner(_memory_of(holder))
-    _show(_holders(whole, sys.getrefcount(whole) - _ALONE), whole, moved)
+    _show(_holders(whole, count_references([whole])[0] - _OURS), whole, moved)
 
 
 def _show(holders: list[Holder], whole: Array, moved: Array) -> None:
@@ -198,7 +191,7 @@ def _are_all(found: list[Holder], whole: Array, outside: int) -> bool:
         return False
     for thing in found:
         array = _memory_of(thing)
-        if array is not whole and sys.getrefcount(array) - _ALONE != holders[id(array)]:
+        if array is not whole and count_references([array])[0] - _OURS != holders[id(array)]:
             return False
     return True
 

@@ -34,7 +34,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._base.lazy import LOCK, Function, Pending
-from ..._base.schema import REQUIRED, Schema, parse
+from ..._base.schema import Schema, parse
 from ..._core.node import GENERAL, Node
 from ..._core.op import (
     PROMOTE_FLOAT,
@@ -570,11 +570,6 @@ def _promoted_positions(schema: Schema, declared: Declared) -> tuple[int, ...]:
     if declared.promote_at is not None:
         return tuple(schema.positions[name] for name in declared.promote_at)
     return tuple(i for i, p in enumerate(schema.params) if p.type in ("Tensor", "Scalar"))
-
-
-def count_required(schema: Schema) -> int:
-    """How many arguments have no default."""
-    return sum(1 for p in schema.params if p.default is REQUIRED)
 
 
 __all__ = ["ROWS", "Node", "Row", "declare", "elementwise", "general", "linear", "multilinear",
