@@ -289,26 +289,38 @@ def _smaller(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     return where(self == other, g / 2, where(self > other, 0.0, g))
 
 
-maximum = selection(
-    "maximum(Tensor self, Tensor other) -> Tensor",
-    raw.maximum,
-    self=formula(_larger),
-    other=formula(lambda g, self, other: _larger(g, other, self)),
-    promote="same",
-    broadcasts=True,
-    numbers=False,
-    doc="The larger of two elements; nan where one is nan.",
-)
-minimum = selection(
-    "minimum(Tensor self, Tensor other) -> Tensor",
-    raw.minimum,
-    self=formula(_smaller),
-    other=formula(lambda g, self, other: _smaller(g, other, self)),
-    promote="same",
-    broadcasts=True,
-    numbers=False,
-    doc="The smaller of two elements; nan where one is nan.",
-)
+def declare_maximum(schema: str, **more: Any) -> Row:
+    """A row of the larger of two elements, which `max` of two tensors is, too."""
+    return selection(
+        schema,
+        raw.maximum,
+        self=formula(_larger),
+        other=formula(lambda g, self, other: _larger(g, other, self)),
+        promote="same",
+        broadcasts=True,
+        numbers=False,
+        doc="The larger of two elements, nan where one is nan; a tie halves the gradient.",
+        **more,
+    )
+
+
+def declare_minimum(schema: str, **more: Any) -> Row:
+    """A row of the smaller of two elements, which `min` of two tensors is, too."""
+    return selection(
+        schema,
+        raw.minimum,
+        self=formula(_smaller),
+        other=formula(lambda g, self, other: _smaller(g, other, self)),
+        promote="same",
+        broadcasts=True,
+        numbers=False,
+        doc="The smaller of two elements, nan where one is nan; a tie halves the gradient.",
+        **more,
+    )
+
+
+maximum = declare_maximum("maximum(Tensor self, Tensor other) -> Tensor")
+minimum = declare_minimum("minimum(Tensor self, Tensor other) -> Tensor")
 fmax = selection(
     "fmax(Tensor self, Tensor other) -> Tensor",
     raw.fmax,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._base.lazy import later
+from ..elementwise.rounding import declare_maximum, declare_minimum
 from ..rows.out_rules import OutRules, always
-from ..rows.row import elementwise, general, linear, selection
+from ..rows.row import general, linear, selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..._base.dtypes import dtype
 
-raw_rounding = later("_array.elementwise.rounding")
 raw = later("_array.reduce.extreme")
 raw_sort = later("_array.reduce.sort")
 
@@ -109,21 +109,12 @@ max = selection(
     kernel="max_all",
     without_data="fewer",
 )
-max_other = elementwise(
+max_other = declare_maximum(
     "max.other(Tensor self, Tensor other) -> Tensor",
-    raw_rounding.maximum,
-    self=lambda xp, g, self, other: xp.where(
-        xp.less(self, other), 0, xp.where(xp.equal(self, other), g / 2, g)
-    ),
-    other=lambda xp, g, self, other: xp.where(
-        xp.less(other, self), 0, xp.where(xp.equal(self, other), g / 2, g)
-    ),
     node="MaximumBackward0",
     inplace=False,
-    numbers=False,
     lowering="max",
     out_rules=OutRules("maximum"),
-    doc="The larger of two elements; of equal ones each gets half of the gradient.",
 )
 max_dim = selection(
     "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -145,21 +136,12 @@ min = selection(
     kernel="min_all",
     without_data="fewer",
 )
-min_other = elementwise(
+min_other = declare_minimum(
     "min.other(Tensor self, Tensor other) -> Tensor",
-    raw_rounding.minimum,
-    self=lambda xp, g, self, other: xp.where(
-        xp.greater(self, other), 0, xp.where(xp.equal(self, other), g / 2, g)
-    ),
-    other=lambda xp, g, self, other: xp.where(
-        xp.greater(other, self), 0, xp.where(xp.equal(self, other), g / 2, g)
-    ),
     node="MinimumBackward0",
     inplace=False,
-    numbers=False,
     lowering="min",
     out_rules=OutRules("minimum"),
-    doc="The smaller of two elements; of equal ones each gets half of the gradient.",
 )
 min_dim = selection(
     "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
