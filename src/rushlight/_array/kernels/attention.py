@@ -25,8 +25,8 @@ _MASKED = Kernel(formulas.masked_weights, "f")
 _WEIGHTS_BACK = Kernel(formulas.attention_weights_backward, "f", "f", "r", "r", "s")
 _CAUSAL_BACK = Kernel(formulas.causal_weights_backward, "f", "f", "r i64", "r", "r", "s")
 
-# The scores in flight: two arrays of them fit a core's second-level cache.
-_BLOCK: Final = 1 << 17
+# The scores in flight: two arrays of them fit the second-level caches of two cores.
+_BLOCK: Final = 1 << 18
 # Rows of causal attention that share the keys they don't see.
 _ROWS: Final = 64
 
