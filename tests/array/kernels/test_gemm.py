@@ -112,7 +112,33 @@ def test_products_shorter_or_longer_than_where_code_is_faster_are_left_to_numpy(
         x = np.ones((size, size))
         assert (gemm.product(x, x) is not None) == taken
         assert (matrix_product(x, x) == size).all()
-    assert kernels.PRODUCT == 40**3
+
+
+def test_short_products_leave_no_thread_of_blas_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = gemm._openblas()
+    if library is None:
+        pytest.skip("NumPy came without OpenBLAS")
+    monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
+    used: list[int] = []
+    matmul = np.matmul
+
+    def spy(*args: Any, **kwargs: Any) -> Any:
+        used.append(library.scipy_openblas_get_num_threads64_())
+        return matmul(*args, **kwargs)
+
+    count = library.scipy_openblas_get_num_threads64_()
+    library.scipy_openblas_set_num_threads64_(2)
+    try:
+        monkeypatch.setattr(np, "matmul", spy)
+        x, bias = np.ones((90, 90)), np.arange(90.0)
+        found = gemm.product(x, x, None, bias)
+        assert found is not None and (found == 90 + bias).all()
+        with pytest.raises(ValueError):
+            gemm.product(x, np.ones((80, 90)))
+        assert used == [1, 1]
+        assert library.scipy_openblas_get_num_threads64_() == 2
+    finally:
+        library.scipy_openblas_set_num_threads64_(count)
 
 
 @pytest.mark.parametrize("shape", [(96, 40, 800), (2000, 40, 420), (2100, 64, 70), (70, 64, 2100)])

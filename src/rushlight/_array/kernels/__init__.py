@@ -35,7 +35,7 @@ LEAST = _least()
 
 
 #: Multiplications from which `gemm` is asked for a product of matrices.
-PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 20
+PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 19
 
 
 #: Multiplications from which `convolution` is asked for a convolution.
@@ -46,13 +46,13 @@ def off() -> None:
     """Leaves everything to NumPy from now on: this machine can't run kernels."""
     global CONVOLUTION, LEAST
     CONVOLUTION = LEAST = sys.maxsize
-    ask_for_products(range(0))
+    products_off()
 
 
-def ask_for_products(sizes: range) -> None:
-    """Leaves products of matrices to NumPy from now on but for those of so many multiplications."""
+def products_off() -> None:
+    """Leaves products of matrices to NumPy from now on."""
     global PRODUCT
-    PRODUCT = sizes.start if sizes else sys.maxsize
+    PRODUCT = sys.maxsize
 
 
 __getattr__ = lazy(__name__, find=submodules(__name__))

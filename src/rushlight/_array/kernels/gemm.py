@@ -5,10 +5,11 @@ OpenBLAS as NumPy's wheels carry it runs kernels for 256-bit vectors on processo
 itself. Where the processor has 512-bit ones, the emitted product is up to twice as fast, from sizes
 on at which a foreign call doesn't matter. Where OpenBLAS has kernels for 512 bits, too, the two are
 equally fast on one core, and the emitted one by a tenth faster on two, from sizes on that two cores
-share (2**22 multiplications). What counts more is what comes after the product: OpenBLAS's threads
+share (2**20 multiplications). What counts more is what comes after the product: OpenBLAS's threads
 wait for 20 ms on a core of their own, of which the kernels' threads then get half: an LSTM of 128
-over 32 places takes a third longer. Products of 2**32 and more are BLAS's there: it blocks for
-caches. Elsewhere BLAS stays.
+over 32 places takes a third longer. So products that OpenBLAS would share among threads, but that
+are too short for the emitted one, it makes on one. Products of 2**32 and more are its own there: it
+blocks for caches. Elsewhere BLAS stays.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ NO_TAPS = np.zeros((1, 2), np.int64)
 # The names that OpenBLAS gives to its kernels for 256-bit vectors.
 _NARROW = {b"Haswell", b"Zen"}
 # Multiplications from which a second thread helps, and of a chunk at least.
-THREADED = 1 << 22
-_CHUNK = 1 << 20
+THREADED = 1 << 20
+_CHUNK = 1 << 18
+# Multiplications from which OpenBLAS takes several threads.
+_SHARED = 1 << 19
 # Bytes of the left matrix that each chunk of columns may read: what a third-level cache holds.
 _LEFT = 1 << 24
 
@@ -52,13 +55,37 @@ def faster() -> range:
     """
     if not target.available() or target.machine().width < 64:
         return range(0)
-    try:
-        module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
-        name = ctypes.CDLL(module.__file__).scipy_openblas_get_corename64_
-    except (AttributeError, OSError):
+    library = _openblas()
+    if library is None:
         return range(0)
+    name = library.scipy_openblas_get_corename64_
     name.restype = ctypes.c_char_p
     return range(1 << 20, sys.maxsize) if name() in _NARROW else range(THREADED, 1 << 32)
+
+
+@cache
+def _openblas() -> Any:
+    """The OpenBLAS that came with NumPy, called under the interpreter's lock; or None."""
+    try:
+        module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
+        library = ctypes.PyDLL(module.__file__)
+        for name in ("get_corename", "get_num_threads", "set_num_threads"):
+            getattr(library, f"scipy_openblas_{name}64_")
+    except (AttributeError, OSError):
+        return None
+    return library
+
+
+def _multiply_on_one_thread(a: Array, b: Array, out: Array | None, bias: Array | None) -> Array:
+    """NumPy's product, after which no thread of OpenBLAS waits for more work."""
+    library = _openblas()
+    count = library.scipy_openblas_get_num_threads64_()
+    library.scipy_openblas_set_num_threads64_(1)
+    try:
+        found = np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
+    finally:
+        library.scipy_openblas_set_num_threads64_(count)
+    return found if bias is None else np.add(found, bias, found)
 
 
 @cache
@@ -97,10 +124,13 @@ def product(
     if a.ndim < 2 or b.ndim < 2:
         return None
     sizes = faster()
-    if sizes.start > kernels.PRODUCT or not sizes:
-        kernels.ask_for_products(sizes)
-    if a.size * b.shape[-1] not in sizes:
+    if not sizes:
+        kernels.products_off()
         return None
+    work = a.size * b.shape[-1]
+    if work not in sizes:
+        short = _SHARED <= work < sizes.start
+        return _multiply_on_one_thread(a, b, out, bias) if short else None
     if b.ndim == 2 < a.ndim and out is None and a.flags.c_contiguous:
         flat = product(a.reshape(-1, a.shape[-1]), b, None, bias)
         return None if flat is None else flat.reshape(*a.shape[:-1], b.shape[1])
