@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Number
 from typing import TYPE_CHECKING, Self
 
 from . import constraints
@@ -12,7 +11,7 @@ from .distribution import value_checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
-from .utils import _attribute, broadcast_all, euler_constant
+from .utils import NUMBERS, _attribute, broadcast_all, euler_constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +30,7 @@ class Gumbel(TransformedDistribution):
     ) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         limits = finfo(self.loc.dtype)
-        if isinstance(loc, Number) and isinstance(scale, Number):
+        if isinstance(loc, NUMBERS) and isinstance(scale, NUMBERS):
             base = Uniform(limits.tiny, 1 - limits.eps, validate_args=validate_args)
         else:
             base = Uniform(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import update_wrapper
-from numbers import Number
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, cast
 
 from ._ground import Tensor, dtypes, enable_grad, f, finfo, softmax
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from .._base.dtypes import dtype
 
 T = TypeVar("T")
+#: What counts as a number: of NumPy's, those that are Python's too.
+NUMBERS: Final = (int, float)
 euler_constant = 0.57721566490153286060
 
 
@@ -25,7 +26,7 @@ def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
 
     Raises: ValueError for anything else.
     """
-    if not all(_is_tensor(v) or isinstance(v, Number) for v in values):
+    if not all(_is_tensor(v) or isinstance(v, NUMBERS) for v in values):
         raise ValueError(
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
             "__torch_function__."

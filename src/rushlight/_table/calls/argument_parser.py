@@ -425,14 +425,16 @@ def plain_arguments(
     """
     places: dict[int | str, object] = {}
     if bound and bound[0][1] is args:  # packed
-        return None
+        plain = all(type(v) is int for v in args)
+        return None if plain else (tuple([_whole(v) for v in args]), kwargs)
     for i, (p, value) in enumerate(bound):
         if value is None or type(value) in (int, float, bool, str) or p.type == "object":
             continue
-        if isinstance(value, T.generic) and isinstance(value, (float, complex)):
-            number: object = T.python_number(value)  # NumPy's would decide the type of results
-        elif T.is_number(value):
-            continue
+        if T.is_number(value):
+            if not isinstance(value, T.generic):
+                continue
+            # NumPy's would decide the type of results, and be all that small ones can hold.
+            number: object = T.python_number(value)
         else:
             number = _plain(p, value)
         if number is not value:
@@ -456,7 +458,7 @@ def _plain(p: Parameter, value: object) -> object:
             return _whole(value)
         if not isinstance(value, (list, tuple)):
             return _whole(value) if isinstance(value, TensorBase) else value
-        if all(type(v) is int or T.is_integer_scalar(v) for v in value):
+        if all(type(v) is int for v in value):
             return value
         return type(value)([_whole(v) for v in value]) if type(value) in (list, tuple) else value
     if p.type == "float" and not p.is_list and isinstance(value, TensorBase):

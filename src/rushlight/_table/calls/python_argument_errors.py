@@ -67,6 +67,24 @@ def _read(text: str) -> dict[tuple[str, str], list[str]]:
 PASSED: Final = _read(_CALLS)
 
 
+def taken(
+    kind: str, name: str, values: tuple[object, ...], named: dict[str, Any] | None = None
+) -> tuple[Any, ...]:
+    """The values as a function of C takes them: what stands for a number is one.
+
+    Raises:
+        TypeError, ValueError: in its words, for values that it doesn't take.
+    """
+    from .argument_parser import complaint_of_c, plain_arguments
+
+    bound: list[tuple[Any, Any]] = []
+    problem = complaint_of_c(kind, name, values, named or {}, bound)
+    if problem is not None:
+        raise problem
+    plain = plain_arguments(bound, values, {})
+    return values if plain is None else plain[0]
+
+
 def explain_errors(
     kind: str, name: str, function: AnyCallable, checked: AnyCallable
 ) -> AnyCallable:

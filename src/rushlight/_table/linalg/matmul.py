@@ -17,6 +17,7 @@ from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks, product_writes
 from ..calls.deprecated_orders import say_better
 from ..calls.operand_fit import explain_product
+from ..calls.python_argument_errors import taken
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
@@ -502,12 +503,7 @@ def _find_contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
     first, second = dims
-    for place, (name, given) in enumerate((("dims_self", first), ("dims_other", second)), 3):
-        if not isinstance(given, (tuple, list)):
-            raise TypeError(
-                f"tensordot(): argument '{name}' (position {place}) must be tuple of ints, not "
-                f"{errors.type_name(given)}"
-            )
+    *_, first, second = taken("torch", "tensordot", (a, b, first, second))
     return list(first), list(second)
 
 

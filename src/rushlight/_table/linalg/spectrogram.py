@@ -10,7 +10,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import holds
-from ..calls.argument_parser import complaint_of_c
+from ..calls.python_argument_errors import taken
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
@@ -53,17 +53,6 @@ def _center(window: Any, n_fft: int) -> Tensor:
     return apply_n(constant_pad_nd.op, [window, (left, missing - left), 0])
 
 
-def _refuse(name: str, values: tuple[object, ...], **named: object) -> None:
-    """Refuses arguments of wrong types, before there is a warning.
-
-    Raises:
-        TypeError, ValueError: in PyTorch's words.
-    """
-    problem = complaint_of_c("torch", name, values, named)
-    if problem is not None:
-        raise problem
-
-
 def _is_real_frame(n_fft: int, size: int) -> bool:
     return size == n_fft // 2 + 1
 
@@ -95,10 +84,10 @@ def stft(
         half = int(n_fft // 2)
         padded = pad(wide, (half, half), pad_mode)
         input = padded.view(padded._raw.shape[3 - ndim :]) if ndim < 3 else padded
-    given = (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
-             align_to_window)  # fmt: skip
-    _refuse("stft", given)
-    return _padded_stft(*given, center)
+    given: Any = (input, n_fft, hop_length, win_length, window, normalized, onesided,
+                  return_complex, align_to_window)  # fmt: skip
+    given = (*taken("torch", "stft", given), center)
+    return _padded_stft(*given)
 
 
 def _padded_stft(
@@ -260,9 +249,10 @@ def istft(
     Shapes: input (frequencies, windows), or with a batch before; the result (L) or (B, L).
     Raises: RuntimeError for lengths that don't fit, and where windows add up to zero.
     """
+    given = (input, n_fft, hop_length, win_length, window, center, normalized, onesided, length)
+    given = taken("torch", "istft", given, {"return_complex": return_complex})
+    _, n_fft, hop_length, win_length, *_, length = given
     if window is None:
-        given = (input, n_fft, hop_length, win_length, window, center, normalized, onesided, length)
-        _refuse("istft", given, return_complex=return_complex)
         say_once(
             "istft",
             "A window was not provided. A rectangular window will be applied.Please provide the "

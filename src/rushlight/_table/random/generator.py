@@ -73,13 +73,14 @@ class Generator:
         """Starts the stream anew from a number between -2**63 and 2**64 - 1.
 
         Raises:
-            TypeError: for anything but an integer.
+            TypeError: for an integer of NumPy's.
+            RuntimeError: for anything else but an integer.
             ValueError: for a number out of range.
         """
-        if isinstance(seed, TensorBase):
-            seed = int(seed._raw.item())
+        if T.is_integer_scalar(seed):
+            raise TypeError("an integer is required")
         if not isinstance(seed, int) or isinstance(seed, bool):
-            raise TypeError(f"manual_seed expected a long, but got {errors.type_name(seed)}")
+            raise RuntimeError(f"manual_seed expected a long, but got {errors.type_name(seed)}")
         if self._stream is None:
             self._stream = _new_stream(seed)
         else:
