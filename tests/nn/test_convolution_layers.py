@@ -102,3 +102,50 @@ def test_a_small_network_learns_to_tell_stripes_apart() -> None:
         F.cross_entropy(net(x), labels).backward()
         optimizer.step()
     assert (net(x).argmax(1) == labels).float().mean().item() > 0.95
+
+
+@pytest.mark.parametrize(
+    "layer, shape",
+    [
+        (lambda: nn.ConvTranspose2d(1, 1, 1, padding=1), (2, 1, 2, 2)),
+        (lambda: nn.ConvTranspose2d(1, 1, 2, padding=1), (0, 1, 1, 3)),
+        (lambda: nn.ConvTranspose2d(2, 4, 2, groups=2, padding=1), (1, 2, 1, 3)),
+        (lambda: nn.ConvTranspose2d(1, 1, 1, padding=1).bfloat16(), (1, 1, 2, 2)),
+        (lambda: nn.ConvTranspose2d(1, 1, 5, padding=3), (1, 1, 2, 2)),
+        (lambda: nn.ConvTranspose1d(1, 1, 1, padding=1), (2, 1, 2)),
+        (lambda: nn.ConvTranspose3d(1, 1, 1, padding=1), (2, 1, 2, 2, 2)),
+    ],
+)
+def test_a_transposed_convolution_to_no_places_is_empty_and_has_zero_gradients(
+    layer: Any, shape: tuple[int, ...]
+) -> None:
+    made = layer()
+    x = rl.ones(shape, dtype=made.weight.dtype, requires_grad=True)
+    y = made(x)
+    assert y.shape[:2] == (shape[0], made.out_channels)
+    assert y.numel() == 0
+    assert 0 in y.shape[2:]
+    y.sum().backward()
+    assert rl.equal(x.grad, rl.zeros_like(x))
+    assert rl.equal(made.weight.grad, rl.zeros_like(made.weight))
+
+
+def test_pytorchs_own_kernel_refuses_no_places() -> None:
+    text = r"Given input size per channel: \(2 x 2\). Calculated output size per channel: \(0 x 0\)"
+    for dtype in (rl.float32, rl.float64, rl.float16):
+        layer = nn.ConvTranspose2d(1, 1, 1, padding=1).to(dtype)
+        with pytest.raises(RuntimeError, match=text):
+            layer(rl.ones(1, 1, 2, 2, dtype=dtype))
+    with pytest.raises(RuntimeError, match=r"\(1 x 2\).*\(1 x 0\). Output size is too small"):
+        nn.ConvTranspose1d(1, 1, 1, padding=1)(rl.ones(1, 1, 2))
+    with pytest.raises(RuntimeError, match=r"\(-1 x -1\). Output size is too small"):
+        nn.ConvTranspose2d(1, 1, 1, padding=1)(rl.ones(2, 1, 1, 1))
+
+
+def test_samples_without_places_are_refused() -> None:
+    text = r"Only zero batch or zero channel inputs are supported, but got input shape: \[1, 1, "
+    with pytest.raises(RuntimeError, match=text + r"0, 3\]"):
+        nn.ConvTranspose2d(1, 1, 2)(rl.ones(1, 1, 0, 3))
+    with pytest.raises(RuntimeError, match=text + r"1, 0\]"):
+        nn.Conv1d(1, 1, 1, padding=1)(rl.ones(1, 1, 0))
+    assert nn.ConvTranspose2d(1, 1, 2)(rl.ones(0, 1, 0, 3)).shape == (0, 1, 1, 4)

@@ -91,6 +91,7 @@ def check_shapes(
         )
     if transposed:
         _check_transposed(shape, weights, stride, padding, dilation, extra)
+        _check_places(shape)
         return
     room = [n + 2 * p for n, p in zip(shape[2:], padding)]
     reach = [d * (k - 1) + 1 for k, d in zip(weights[2:], dilation)]
@@ -100,6 +101,16 @@ def check_shapes(
             "Kernel size can't be greater than actual input size"
         )
     _check_kernel(weights[2:])
+    _check_places(shape)
+
+
+def _check_places(shape: list[int]) -> None:
+    """Refuses samples without places: only a batch or channels may be none."""
+    if 0 not in shape[:2] and 0 in shape[2:]:
+        shown = [*shape[:2], 1, shape[2]] if len(shape) == 3 else shape
+        raise RuntimeError(
+            f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}"
+        )
 
 
 _AXES: Final = ("depth", "height", "width")
@@ -142,11 +153,33 @@ def _check_transposed(
         (n - 1) * s - 2 * p + d * (k - 1) + 1 + e
         for n, s, p, d, k, e in zip(shape[2:], stride, padding, dilation, weights[2:], extra)
     ]
-    if any(n < 1 for n in out):
-        raise RuntimeError(
-            f"Given input size per channel: {_by(shape[2:])}. Calculated output size per channel: "
-            f"{_by(out)}. Output size is too small"
-        )
+    if any(n < 0 for n in out):
+        raise _too_small(shape[2:], out)
+
+
+def _too_small(given: list[int], out: list[int]) -> RuntimeError:
+    return RuntimeError(
+        f"Given input size per channel: {_by(given)}. Calculated output size per channel: "
+        f"{_by(out)}. Output size is too small"
+    )
+
+
+def check_some_output(x: Array, w: Array, size: Shape, groups: int) -> None:
+    """Refuses a transposed convolution to no places where PyTorch's own kernel computes it.
+
+    oneDNN's gives the empty result. It is taken (by a program with several threads) for bfloat16,
+    and for float32 where there are several samples or groups, or much to do.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    kind = T.from_raw(x.dtype)
+    large = min(w.shape[-2:]) > 3 and w.ndim > 3
+    much = groups > 1 or x.shape[0] > 1 or large or x.size > 20480
+    if not x.shape[0] or kind is D.bfloat16 or (kind is D.float32 and much):
+        return
+    one = [1] if x.ndim == 3 else []  # PyTorch does it in two dimensions
+    raise _too_small([*one, *x.shape[2:]], [*one, *size])
 
 
 _SHORT: Final = {

@@ -15,7 +15,7 @@ from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
-from ..calls.convolution_checks import Sizes, check_shapes, check_types, each
+from ..calls.convolution_checks import Sizes, check_shapes, check_some_output, check_types, each
 from ..calls.signed_functions import give_signatures
 from ..rows.composite import composite
 from ..rows.row import linear, multilinear
@@ -157,6 +157,8 @@ def _convolution(
     elif not transposed:
         y = raw.correlate(x, w, bias, stride, padding, dilation, groups)
     else:
+        if 0 in size:
+            check_some_output(x, w, size, groups)
         y = raw.correlate_transposed(x, w, size, stride, padding, dilation, groups)
         if bias is not None:
             y += bias.reshape(-1, *(1,) * dims)
