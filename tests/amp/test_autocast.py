@@ -136,3 +136,30 @@ def test_a_scaler_that_is_off_is_the_plain_step() -> None:
     scaler.step(rule)
     scaler.update()
     assert w.item() == 0.0
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_a_pseudo_inverse_is_a_product_of_the_lower_type(hermitian: bool) -> None:
+    a = torch.tensor([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    exact = torch.linalg.pinv(a, hermitian=hermitian)
+    assert exact.dtype is torch.float32
+    with torch.autocast("cpu"):
+        found = torch.linalg.pinv(a, hermitian=hermitian)
+        assert torch.linalg.pinv(a.double()).dtype is torch.float64
+        assert torch.linalg.pinv(a.cfloat()).dtype is torch.complex64
+        assert torch.linalg.pinv(a, out=torch.empty(3, 3)).dtype is torch.float32
+        assert torch.pinverse(a.bfloat16()).dtype is torch.float32
+        with pytest.raises(RuntimeError, match=r"linalg.pinv\(BFloat16\{\[3, 3\]\}\)"):
+            torch.linalg.pinv(a.bfloat16())
+    assert found.dtype is torch.bfloat16
+    torch.testing.assert_close(found.float(), exact, atol=0.01, rtol=0.01)
+
+
+def test_limits_of_a_pseudo_inverse_hold_under_autocast() -> None:
+    a = torch.diag(torch.tensor([1.0, 1e-3, 0.0]))
+    with torch.autocast("cpu"):
+        for limits in ({"atol": 1e-2}, {"atol": torch.tensor(1e-2)}, {"rtol": 0.5}):
+            assert torch.linalg.pinv(a, **limits).sum() == 1
+        assert torch.linalg.pinv(a, rcond=1e-4).sum() == 1001
+        with pytest.raises(RuntimeError, match="expected a tensor with 2 or more dimensions"):
+            torch.linalg.pinv(torch.ones(3))

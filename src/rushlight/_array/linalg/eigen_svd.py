@@ -180,7 +180,7 @@ def svdvals(x: Array, driver: str | None = None) -> Array:
 
 
 # ---- pseudo-inverse and least squares ---------------------------------------------------------
-def _tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> TensorLike:
+def tolerance(x: Array, largest: Array, atol: Any, rtol: Any) -> TensorLike:
     """max(atol, rtol σ₁) for each matrix; by default rtol is the larger side times epsilon."""
     absolute = 0.0 if atol is None else atol
     if rtol is None:
@@ -206,8 +206,13 @@ def _largest(s: Array) -> Array:
     return np.max(s, -1, initial=0)
 
 
-def pinv(x: Array, atol: object = None, rtol: object = None, hermitian: bool = False) -> Array:
-    """The pseudo-inverse of each matrix, singular values up to the tolerance taken as zero."""
+def check_pinv(x: Array, atol: object = None, rtol: object = None) -> None:
+    """Refuses what has no pseudo-inverse.
+
+    Raises:
+        RuntimeError: for fewer dimensions than two, whole numbers and half precision.
+        IndexError: for fewer dimensions, where the sides are asked for first.
+    """
     if x.ndim < 2 or x.dtype.kind in "biu" or is_half(x.dtype):
         if isinstance(atol, (int, float)) and rtol is None:  # that comes of the larger side
             axis_of(-2, x.ndim)
@@ -215,6 +220,11 @@ def pinv(x: Array, atol: object = None, rtol: object = None, hermitian: bool = F
             f"linalg.pinv({name_of(x.dtype)}{{{errors.shape_text(x.shape)}}}): "
             "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
+
+
+def pinv(x: Array, atol: object = None, rtol: object = None, hermitian: bool = False) -> Array:
+    """The pseudo-inverse of each matrix, singular values up to the tolerance taken as zero."""
+    check_pinv(x, atol, rtol)
     if not x.size:
         return np.zeros(x.shape[:-2] + (x.shape[-1], x.shape[-2]), x.dtype)
     if hermitian:
@@ -223,7 +233,7 @@ def pinv(x: Array, atol: object = None, rtol: object = None, hermitian: bool = F
     else:
         u, s, vh = svd(x, False)
         values = s
-    keep = s > np.asarray(_tolerance(x, _largest(s), atol, rtol))[..., None]
+    keep = s > np.asarray(tolerance(x, _largest(s), atol, rtol))[..., None]
     inverse = np.where(keep, 1 / np.where(keep, values, 1), 0).astype(s.dtype)
     return np.matmul(adjoint(vh) * inverse[..., None, :], adjoint(u))
 
@@ -236,7 +246,7 @@ def matrix_rank(x: Array, atol: object = None, rtol: object = None, hermitian: b
     if not x.size:
         return np.zeros(x.shape[:-2], np.int64)
     s = np.abs(eigvalsh(x)) if hermitian else svdvals(x)
-    limit = np.asarray(_tolerance(x, _largest(s), atol, rtol))[..., None]
+    limit = np.asarray(tolerance(x, _largest(s), atol, rtol))[..., None]
     return np.sum(s > limit, -1, dtype=np.int64)
 
 

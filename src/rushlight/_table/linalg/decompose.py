@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..._array.types import is_half
 from ..._base.lazy import later
 from ..._core.apply import apply_n
+from ..._core.mode import current
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import say_better
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 checks = later("_array.linalg.linalg")
 householder = later("_array.linalg.householder")
 raw = later("_array.linalg.eigen_svd")
+steps = later("_table.linalg.pinv_in_steps")
 triangular = later("_array.linalg.triangular")
 
 
@@ -445,6 +447,10 @@ def thin_svd(x: Tensor) -> Any:
     return apply_n(linalg_svd.op, [x, False, None])
 
 
+def _eigen(x: Tensor) -> Any:
+    return apply_n(eigh.op, [x, "L"])
+
+
 @composite(method=True, out=True)
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S and V with A = U S V^H; thin ones where `some` is True."""
@@ -508,7 +514,11 @@ def pinv(A: Tensor, rcond: object = None, hermitian: bool = False, *, atol: obje
     if rtol is None:
         rtol = rcond
     refuse_gradient("linalg_pinv", atol=atol, rtol=rtol)
-    result = apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian])
+    limits = _limit(atol), _limit(rtol)
+    if current().autocast is not None and out is None and A._raw.size:
+        result = steps.pinv_in_steps(A, *limits, _eigen if hermitian else thin_svd)
+    else:
+        result = apply_n(_pinv.op, [A, *limits, hermitian])
     return give("pinv", result, out, named="linalg_pinv")
 
 
