@@ -272,3 +272,17 @@ def test_forward_mode_may_be_off_for_a_part_of_a_function() -> None:
     with pytest.raises(NotImplementedError, match="can't switch forward mode off alone"):
         jvp(grad(shifted), (x,), (one,))
     assert torch.is_grad_enabled()
+
+
+def test_a_tangent_of_a_wider_type_gives_one_of_its_type() -> None:
+    x = torch.tensor([0.5, 1.0])
+    value, along = jvp(torch.sin, (x,), (torch.ones(2, dtype=torch.float64),))
+    assert value.dtype is torch.float32
+    assert along.dtype is torch.float64
+    torch.testing.assert_close(along.float(), x.cos())
+    assert jvp(torch.sin, (x,), (torch.ones(2).half(),))[1].dtype is torch.float32
+    assert jvp(torch.sin, (x.double(),), (torch.ones(2),))[1].dtype is torch.float64
+    _, (one, other) = jvp(
+        lambda a, b: (a * 2, b * 2), (x, x), (torch.ones(2).double(), torch.ones(2))
+    )
+    assert (one.dtype, other.dtype) == (torch.float64, torch.float32)

@@ -61,3 +61,16 @@ def test_source_and_target_need_the_same_batch() -> None:
         model = nn.Transformer(8, 2, 1, 1, 16)
     with pytest.raises(RuntimeError, match="batch number of src and tgt must be equal"):
         model(rl.ones(3, 2, 8), rl.ones(4, 3, 8))
+
+
+@pytest.mark.parametrize("need_weights, kind", [(True, ValueError), (False, RuntimeError)])
+def test_attention_refuses_a_probability_of_two_when_it_drops(
+    need_weights: bool, kind: type[Exception]
+) -> None:
+    layer = nn.MultiheadAttention(4, 2, dropout=2)
+    x = rl.ones(1, 1, 4)
+    with pytest.raises(kind) as caught:
+        layer(x, x, x, need_weights=need_weights)
+    assert type(caught.value) is kind
+    assert str(caught.value) == "dropout probability has to be between 0 and 1, but got 2"
+    assert layer.eval()(x, x, x)[0].shape == (1, 1, 4)

@@ -114,3 +114,63 @@ def test_diagonals_have_the_layout_that_is_asked_for() -> None:
         assert torch.equal(made.to_dense(), plain.to_dense())
     none = torch.sparse.spdiags(torch.ones(0, 3), torch.zeros(0, dtype=torch.int64), (3, 3))
     assert none._nnz() == 0
+
+
+_HALF = torch.ones(2).half()
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda: torch._standard_gamma(_HALF), '"gamma_cpu" not implemented for \'Half\''),
+        (lambda: torch._sample_dirichlet(_HALF), '"dirichlet" not implemented for \'Half\''),
+        (lambda: torch._sample_dirichlet(torch.ones(0).bfloat16()),
+         '"dirichlet" not implemented for \'BFloat16\''),
+        (lambda: torch._standard_gamma_grad(_HALF, _HALF),
+         '"_standard_gamma_grad_cpu" not implemented for \'Half\''),
+        (lambda: torch._dirichlet_grad(_HALF, _HALF, _HALF),
+         '"_dirichlet_grad_cpu" not implemented for \'Half\''),
+        (lambda: torch._dirichlet_grad(*[torch.ones(2).int()] * 3),
+         '"_dirichlet_grad_cpu" not implemented for \'Int\''),
+        (lambda: torch.distributions.Gamma(_HALF, _HALF).sample(),
+         '"gamma_cpu" not implemented for \'Half\''),
+    ],
+)  # fmt: skip
+def test_gamma_numbers_have_single_or_double_precision(
+    call: Callable[[], object], text: str
+) -> None:
+    with pytest.raises(NotImplementedError) as caught:
+        call()
+    assert str(caught.value) == text
+
+
+def test_derivatives_of_gamma_numbers_have_operands_of_one_type() -> None:
+    one = torch.ones(2)
+    with pytest.raises(RuntimeError, match="Found dtype Double but expected Float"):
+        torch._standard_gamma_grad(one, one.double())
+    with pytest.raises(RuntimeError, match="Found dtype Half but expected Float"):
+        torch._dirichlet_grad(one, one.half(), one)
+    with pytest.raises(RuntimeError, match=r"tensor a \(2\) must match the size of tensor b \(3\)"):
+        torch._standard_gamma_grad(one, torch.ones(3))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
+@pytest.mark.parametrize("count", [None, 0, 1, 2])
+def test_powers_of_wide_unsigned_numbers_have_no_type(
+    dtype: torch.dtype, count: int | None
+) -> None:
+    name = str(dtype).removeprefix("torch.").replace("ui", "UI")
+    with pytest.raises(RuntimeError) as caught:
+        torch.vander(torch.tensor([0, 1, 2]).to(dtype), count)
+    assert str(caught.value).startswith("Promotion for uint16, uint32, uint64 types")
+    assert str(caught.value).endswith(f"attempted to promote {name} and Long")
+    assert torch.vander(torch.tensor([1, 2], dtype=torch.uint8)).dtype is torch.int64
+
+
+def test_a_storage_is_of_the_type_that_is_asked_for_or_the_default() -> None:
+    for make in (torch.tensor, torch.as_tensor, torch.asarray):
+        whole = torch.ones(3).int()._typed_storage()
+        with pytest.raises(RuntimeError, match=r"Expected a Storage of type Float .* but got Int"):
+            make(whole)
+        assert make(whole, dtype=torch.int32).tolist() == [1, 1, 1]
+        assert make(torch.ones(3)._typed_storage()).tolist() == [1, 1, 1]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._array import types as T
 from .._base import errors
+from .._base.dtypes import promote_types
 from .._core.mode import CURRENT, derive, ready
 from .._core.run import DERIVATIVES, FORWARD, TRANSFORMS, Derivative
 from .._core.slow import record
@@ -498,12 +499,21 @@ class Linear:
                     found = differentiate(
                         [g for g, _ in pairs], [dummy], [t for _, t in pairs], keep
                     )[0]
+                found = _widened(found, [t for _, t in pairs])
             results.append(_zeros(o) if found is None else gather_layers(found, a.layers))
         return results
 
     def value(self) -> Any:
         """The function's results."""
         return unflatten([self.aliases.settle(o) for o in self.outs], self.out_spec)
+
+
+def _widened(found: Any, along: list[Any]) -> Any:
+    """A tangent in the type of those that it comes of, where they are wider than their primals."""
+    own = wide = T.dtype_of(found)
+    for t in along:
+        wide = promote_types(wide, T.dtype_of(t))
+    return found if wide is own or wide.is_complex else found.to(wide)
 
 
 def jvp(

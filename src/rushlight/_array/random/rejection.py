@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._base import errors
+from ..._base.dtypes import scalar_name
 from ..._native.math.polynomials import STIRLING
 from .. import kernels
 from ..elementwise.special import library
+from ..types import from_raw
 from .draws import FLOATS, name_of, refuse
 from .mt19937 import NATIVE, Stream
 
@@ -24,8 +27,7 @@ if TYPE_CHECKING:
 # PyTorch writes these in single precision.
 _THIRD: Final = 0.3333333432674408
 _SQUEEZE: Final = 0.03310000151395798
-_TINY: Final = {"float32": 1.1754943508222875e-38, "float64": 2.2250738585072014e-308,
-                "float16": 6.103515625e-05, "bfloat16": 1.1754943508222875e-38}  # fmt: skip
+_TINY: Final = {"float32": 1.1754943508222875e-38, "float64": 2.2250738585072014e-308}
 
 
 class _Source:
@@ -249,20 +251,37 @@ def binomial(stream: Stream, count: Array, prob: Array) -> Array:
     return out.reshape(shape)
 
 
+def _type_of(kernel: str, *operands: Array) -> str:
+    """The one type of the operands, which half precision isn't among.
+
+    Raises:
+        RuntimeError: for operands of several types, or of shapes that don't broadcast.
+        NotImplementedError: for a type that PyTorch's kernel of that name doesn't have.
+    """
+    first = operands[0]
+    for other in operands[1:]:
+        mismatch = errors.broadcast(first.shape, other.shape)
+        if mismatch is not None:
+            raise RuntimeError(mismatch)
+        if other.dtype != first.dtype:
+            found, expected = (scalar_name(from_raw(a.dtype)) for a in (other, first))
+            raise RuntimeError(f"Found dtype {found} but expected {expected}")
+    name = name_of(first.dtype)
+    if name not in _TINY:
+        raise refuse(kernel, first.dtype)
+    return name
+
+
 def standard_gamma(stream: Stream, alpha: Array) -> Array:
     """A gamma number of scale one for each shape parameter."""
-    name = name_of(alpha.dtype)
-    if name not in FLOATS:
-        raise refuse("gamma_cpu", alpha.dtype)
+    name = _type_of("gamma_cpu", alpha)
     found = _gammas(stream, alpha, name != "float64").astype(alpha.dtype)
     return np.maximum(found, np.asarray(_TINY[name]).astype(alpha.dtype))
 
 
 def dirichlet(stream: Stream, alpha: Array) -> Array:
     """A point of the simplex for each row of concentrations."""
-    name = name_of(alpha.dtype)
-    if name not in FLOATS:
-        raise refuse("dirichlet", alpha.dtype)
+    name = _type_of("dirichlet", alpha)
     gammas = np.maximum(_gammas(stream, alpha, False), _TINY["float64"])
     found = (gammas / gammas.sum(-1, keepdims=True)).astype(alpha.dtype)
     low = np.asarray(_TINY[name]).astype(alpha.dtype)
@@ -276,6 +295,7 @@ def standard_gamma_grad(alpha: Array, sample: Array) -> Array:
     Source: M. Figurnov et al., Implicit reparameterization gradients (2018). ∂F/∂α is a central
     difference of fourth order of the smaller tail, good to some nine digits.
     """
+    _type_of("_standard_gamma_grad_cpu", alpha, sample)
     s = library()
     a, x = np.broadcast_arrays(alpha.astype(np.float64), sample.astype(np.float64))
     with np.errstate(all="ignore"):
@@ -301,6 +321,7 @@ def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
 
     Source: as above, for the beta distribution of `alpha` and `total - alpha`.
     """
+    _type_of("_dirichlet_grad_cpu", x, alpha, total)
     s = library()
     z, a, t = np.broadcast_arrays(*(v.astype(np.float64) for v in (x, alpha, total)))
     b = t - a

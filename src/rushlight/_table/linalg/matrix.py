@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.axes import axis_of
-from ..._base import errors
+from ..._base import dtypes as D, errors
+from ..._base.dtypes import promote_types
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
@@ -326,7 +327,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if N is not None and N < 0:
         raise RuntimeError("N must be non-negative.")
     if x._raw.dtype.kind in "biu":
-        x = x.long()
+        x = x.to(promote_types(T.dtype_of(x), D.int64))  # of wide unsigned ones there is none
     if N is None:
         N = x.shape[0]
     if N == 0 or N == 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._base import dtypes as D
+from ..elementwise.dropout import dropout
 from ..linalg.matmul import linear
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
@@ -313,7 +314,7 @@ def _with_weights(
         weights = table("bmm")(scaled, k.transpose(-2, -1))
     weights = table("softmax")(weights, -1)
     if dropout_p > 0.0:
-        weights = table("dropout")(weights, dropout_p, True)
+        weights = dropout(weights, dropout_p)
     return table("bmm")(weights, v), weights
 
 

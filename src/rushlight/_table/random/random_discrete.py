@@ -81,6 +81,7 @@ standard_gamma_grad = general(
     output=_checks.unavailable("_standard_gamma_grad"),
     out=False,
     dtypes="float",
+    kernel="_standard_gamma_grad_cpu",
     samples=lambda mk: [(mk(3, low=1, high=9), mk(3, low=1, high=9))],
     doc="The derivative of a gamma sample by its shape parameter.",
 )
@@ -90,6 +91,7 @@ standard_gamma = general(
     self=lambda xp, g, self, out: g * xp._standard_gamma_grad(self, out),
     out=False,
     dtypes="float",
+    kernel="gamma_cpu",
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=1, high=9),)],
     doc="A gamma number of scale one for each shape parameter.",
@@ -101,6 +103,7 @@ sample_dirichlet = general(
     node="NotImplemented",
     out=False,
     dtypes="float",
+    kernel="dirichlet",
     refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=1, high=9),)],
     doc="A point of the simplex for each row of concentrations.",
@@ -114,6 +117,7 @@ dirichlet_grad = general(
     node="NotImplemented",
     out=False,
     dtypes="float",
+    kernel="_dirichlet_grad_cpu",
     samples=lambda mk: [(mk(3, low=0.1, high=0.9), mk(3, low=1, high=3), mk(3, low=4, high=9))],
     doc="The derivative of a Dirichlet sample by its concentrations, divided by 1 - x.",
 )

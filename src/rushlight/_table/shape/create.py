@@ -273,18 +273,20 @@ def _refuse_cast(own: D.dtype, dtype: D.dtype | None) -> None:
 
 
 def over_storage(storage: Any, dtype: D.dtype | None) -> Any:
-    """A flat tensor over a storage, of its own type or, where it has none, of one that is asked.
+    """A flat tensor over a storage, whose type is the one that is asked for, else the default.
 
     Raises:
         RuntimeError: for another type.
     """
     kind = getattr(storage, "dtype", None)
-    if kind is not None and dtype is not None and dtype is not kind:
-        raise RuntimeError(
-            f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
-            f"{D.scalar_name(kind)}"
-        )
-    return storage._tensor_over(dtype or kind or D.int64)
+    if kind is not None:
+        dtype = dtype_or_default(dtype)
+        if dtype is not kind:
+            raise RuntimeError(
+                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+                f"{D.scalar_name(kind)}"
+            )
+    return storage._tensor_over(dtype or D.int64)
 
 
 def _over_memory(obj: Any, dtype: D.dtype | None) -> Any:
