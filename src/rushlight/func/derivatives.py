@@ -499,7 +499,7 @@ class Linear:
                     found = differentiate(
                         [g for g, _ in pairs], [dummy], [t for _, t in pairs], keep
                     )[0]
-                found = _widened(found, [t for _, t in pairs])
+                found = _widen_as(found, [t for _, t in pairs])
             results.append(_zeros(o) if found is None else gather_layers(found, a.layers))
         return results
 
@@ -508,7 +508,7 @@ class Linear:
         return unflatten([self.aliases.settle(o) for o in self.outs], self.out_spec)
 
 
-def _widened(found: Any, along: list[Any]) -> Any:
+def _widen_as(found: Any, along: list[Any]) -> Any:
     """A tangent in the type of those that it comes of, where they are wider than their primals."""
     own = wide = T.dtype_of(found)
     for t in along:

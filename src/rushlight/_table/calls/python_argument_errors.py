@@ -67,7 +67,7 @@ def _read(text: str) -> dict[tuple[str, str], list[str]]:
 PASSED: Final = _read(_CALLS)
 
 
-def taken(
+def take_as_c(
     kind: str, name: str, values: tuple[object, ...], named: dict[str, Any] | None = None
 ) -> tuple[Any, ...]:
     """The values as a function of C takes them: what stands for a number is one.

@@ -17,7 +17,7 @@ from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks, product_writes
 from ..calls.deprecated_orders import say_better
 from ..calls.operand_fit import explain_product
-from ..calls.python_argument_errors import taken
+from ..calls.python_argument_errors import take_as_c
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
@@ -503,7 +503,7 @@ def _find_contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
     first, second = dims
-    *_, first, second = taken("torch", "tensordot", (a, b, first, second))
+    *_, first, second = take_as_c("torch", "tensordot", (a, b, first, second))
     return list(first), list(second)
 
 

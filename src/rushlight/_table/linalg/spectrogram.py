@@ -10,7 +10,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import holds
-from ..calls.python_argument_errors import taken
+from ..calls.python_argument_errors import take_as_c
 from ..rows.composite import composite
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import say_once
@@ -86,7 +86,7 @@ def stft(
         input = padded.view(padded._raw.shape[3 - ndim :]) if ndim < 3 else padded
     given: Any = (input, n_fft, hop_length, win_length, window, normalized, onesided,
                   return_complex, align_to_window)  # fmt: skip
-    given = (*taken("torch", "stft", given), center)
+    given = (*take_as_c("torch", "stft", given), center)
     return _padded_stft(*given)
 
 
@@ -250,7 +250,7 @@ def istft(
     Raises: RuntimeError for lengths that don't fit, and where windows add up to zero.
     """
     given = (input, n_fft, hop_length, win_length, window, center, normalized, onesided, length)
-    given = taken("torch", "istft", given, {"return_complex": return_complex})
+    given = take_as_c("torch", "istft", given, {"return_complex": return_complex})
     _, n_fft, hop_length, win_length, *_, length = given
     if window is None:
         say_once(

@@ -10,7 +10,7 @@ from ..._array.nn.channels_last import follow_layout
 from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
-from ..calls.python_argument_errors import taken
+from ..calls.python_argument_errors import take_as_c
 from ..calls.signed_functions import give_signatures
 from ..rows.composite import composite
 from ..rows.gradient_kernels import calling
@@ -395,7 +395,7 @@ def _fractional(dims: int) -> None:
                 checks.require(input._raw, "", "check_uniform_bounds")
             _random_samples = table("rand")(count, planes, dims, dtype=input.dtype)
         given = input, kernel_size, output_size, _random_samples
-        _, kernel_size, output_size, _ = taken("nn", name, given)
+        _, kernel_size, output_size, _ = take_as_c("nn", name, given)
         k = checks.by_dimension(kernel_size, dims)
         out = checks.by_dimension(output_size, dims)
         return apply_n(row.op, [input, k, out, _random_samples])

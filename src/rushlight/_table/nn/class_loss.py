@@ -11,7 +11,7 @@ from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
 from ..._formula.class_losses import GRADIENTS
 from ..calls.argument_parser import in_words_of
-from ..calls.python_argument_errors import taken
+from ..calls.python_argument_errors import take_as_c
 from ..elementwise.activation import logsigmoid
 from ..elementwise.number import over, plus, times
 from ..reduce.softmax import LOG_SOFTMAX
@@ -146,7 +146,7 @@ def nll_loss(
     number = R.number(reduction, size_average, reduce)
     if type(ignore_index) is not int:
         given = input, target, weight, number, ignore_index
-        ignore_index = taken("nn", "nll_loss_nd", given)[-1]
+        ignore_index = take_as_c("nn", "nll_loss_nd", given)[-1]
     return _nll_nd(input, target, weight, number, ignore_index)
 
 
@@ -208,7 +208,7 @@ def cross_entropy(
     number = R.number(reduction, size_average, reduce)
     if type(ignore_index) is not int:
         values = input, target, weight, number, ignore_index, label_smoothing
-        ignore_index = taken("nn", "cross_entropy_loss", values)[-2]
+        ignore_index = take_as_c("nn", "cross_entropy_loss", values)[-2]
     try:
         shape = _shape(input)
         if (

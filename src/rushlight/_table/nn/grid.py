@@ -10,7 +10,7 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
 from ..calls.argument_parser import misuse
-from ..calls.python_argument_errors import taken
+from ..calls.python_argument_errors import take_as_c
 from ..rows.composite import composite
 from ..rows.gradient_kernels import record_gradient
 from ..rows.row import Row, general, linear
@@ -284,7 +284,7 @@ def affine_grid(theta: Tensor, size: Shape, align_corners: bool | None = None) -
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
-    theta, size, align_corners = taken(
+    theta, size, align_corners = take_as_c(
         "torch", "affine_grid_generator", (theta, size, align_corners)
     )
     if align_corners and min(size[2:]) == 1:

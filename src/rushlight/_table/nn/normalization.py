@@ -14,7 +14,7 @@ from ..._core.slow import may_have_tangent
 from ..._core.storage import bump
 from ..._formula.words import column_sum, row_sum, sqrt
 from ..calls.argument_parser import complaint_of_c, in_words_of, real_number
-from ..calls.python_argument_errors import taken
+from ..calls.python_argument_errors import take_as_c
 from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.gradient_kernels import record_gradient
@@ -497,7 +497,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
         )
     if type(num_groups) is not int or not -(1 << 63) <= num_groups < 1 << 63:
         given = input, num_groups, weight, bias, eps
-        num_groups = taken("torch", "group_norm", given)[1]
+        num_groups = take_as_c("torch", "group_norm", given)[1]
     return group_norm_operator(input, num_groups, weight, bias, eps)
 
 
