@@ -32,7 +32,7 @@ FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev
 .PHONY: help demo test matrix style types check compiled freethreaded attack two-hosts compare operators fuzz bench gallery gallery-tests reference docs wheel clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 demo: $(VENV)/.demo  ## train something and look at it
 	$(call step,the demo: $(DEMO))
