@@ -46,7 +46,9 @@ _BY_RESULT: Final = {
     "Number": "item",
     "UntypedStorage": "untyped_storage",
     "RemovableHandle": "register_hook register_post_accumulate_grad_hook",
+    # What PyTorch has removed: in `linalg` the names live on.
     "NoReturn": "eig lstsq matrix_rank solve symeig reinforce",
+    "Tensor": "linalg.matrix_rank linalg.solve",
 }
 #: The result of a name, `space.name` where it has another meaning elsewhere.
 RESULTS: Final = {

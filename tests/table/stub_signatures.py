@@ -169,12 +169,14 @@ def of_python(function: Any, key: str) -> list[str]:
         star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
         starred = starred or p.kind is p.VAR_POSITIONAL
         said = "" if p.name == "self" else f": {annotated(p.annotation, p.name, key)}"
+        left_open = said in ("", ": Any") or said.endswith("| None")
+        said += "" if left_open or p.default is not None else " | None"
         parts.append(f"{star}{p.name}{said}{default}")
     name = key.rpartition(".")[2]
     result = result_of(key, set(signature.parameters))
     if result == "Tensor" and key not in RESULTS and name not in RESULTS:
         said = annotated(signature.return_annotation, "", key)
-        result = said if said not in ("Any", "object") else "Tensor"
+        result = {"Any": "Tensor", "object": "Tensor", "DTypeLike": "dtype"}.get(said, said)
     whole = ", ".join(parts)
     if key in FLAGGED:
         return list(flagged(whole, FLAGGED[key]))
@@ -185,7 +187,9 @@ def flagged(parameters: str, flag: str) -> Iterator[str]:
     """The signatures of a function that gives a pair where `flag` is set."""
     before, _, after = parameters.partition(f"{flag}: _bool = False")
     yield f"({before}{flag}: Literal[False] = False{after}) -> Tensor"
-    yield f"({before}*, {flag}: Literal[True]{after}) -> tuple[Tensor, Tensor]"
+    # By its place as well, where nothing before it can be left out.
+    star = "*, " if "=" in before else ""
+    yield f"({before}{star}{flag}: Literal[True]{after}) -> tuple[Tensor, Tensor]"
     yield f"({before}{flag}: _bool = False{after}) -> Tensor | tuple[Tensor, Tensor]"
 
 

@@ -7,7 +7,6 @@ Signatures are those by which calls are told apart, see `stub_signatures.py`.
 
 from __future__ import annotations
 
-import importlib
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from types import ModuleType
 import rushlight
 from rushlight._tensor import legacy_constructors
 from rushlight._torch.names import HOMES, MODULES
+from rushlight.amp import switches as amp_switches
 from tests.table import help_texts, stub_signatures
 
 PATH = Path(rushlight.__file__).with_name("__init__.pyi")
@@ -164,8 +164,9 @@ def text() -> str:
         "", "__version__: str",
     ]  # fmt: skip
     switches = [
-        f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
-        for name in importlib.import_module("rushlight.amp.switches").NAMES
+        f"def {name}{form}: ..."
+        for name in amp_switches.NAMES
+        for form in stub_signatures.of_python(getattr(amp_switches, name), f"torch.{name}")
     ]
     parts = [*imports, *start, *values, "", *found, *sorted(set(switches)), ""]
     names = textwrap.wrap(", ".join(f'"{name}"' for name in sorted(rushlight.__all__)), 98)

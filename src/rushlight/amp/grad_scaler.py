@@ -203,12 +203,12 @@ class GradScaler:
         state["stage"] = OptState.UNSCALED
 
     def _maybe_opt_step(self, optimizer: Any, state: dict[str, Any], *args: object,
-                        **kwargs: object) -> object:  # fmt: skip
+                        **kwargs: object) -> Tensor | float | None:  # fmt: skip
         if not sum(v.item() for v in state["found_inf_per_device"].values()):
             return optimizer.step(*args, **kwargs)
         return None
 
-    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Tensor | float | None:
         """`optimizer.step(...)` on unscaled gradients; nothing where one of them isn't finite.
 
         Raises:
@@ -234,7 +234,7 @@ class GradScaler:
 
     def _own_step(
         self, optimizer: Any, state: dict[str, Any], args: Positional, kwargs: Keywords
-    ) -> object:
+    ) -> Tensor | float | None:
         """The step of an optimizer that takes the factor out itself."""
         has_kwarg = "grad_scaler" in inspect.signature(optimizer.step).parameters
         if has_kwarg:

@@ -271,7 +271,7 @@ class Node(ABC):
 
     @property
     @abstractmethod
-    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """Where the gradients of the inputs go."""
 
     @abstractmethod
@@ -322,7 +322,7 @@ class GradientEdge(NamedTuple):
         (tensor([2.]),)
     """
 
-    node: Any
+    node: Node
     output_nr: int
     ownership_token: Any = None
 
@@ -361,7 +361,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
         note_output(vertex, tensor._raw)
     else:
         refuse_leaf_in_inference()
-    return GradientEdge(public_form(vertex), nr)
+    node: Any = public_form(vertex)
+    return GradientEdge(node, nr)
 
 
 def place_of(x: Tensor | GradientEdge) -> tuple[Vertex, int]:

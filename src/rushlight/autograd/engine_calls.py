@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[object, object]:
     """The shapes of an output and of its gradient (of one, where they come in a batch)."""
     if isinstance(output, GradientEdge):
-        known = outputs_of(output.node)
+        node: Any = output.node
+        known = outputs_of(node)
         if is_grads_batched:
             raise RuntimeError("Batched grads are not supported with GradientEdge")
         return (None if known is None else known[output.output_nr][0]), grad.shape

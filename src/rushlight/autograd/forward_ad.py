@@ -36,8 +36,8 @@ class UnpackedDualTensor(NamedTuple):
         tensor(6.)
     """
 
-    primal: Any
-    tangent: Any
+    primal: Tensor
+    tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
@@ -144,7 +144,7 @@ def _batches() -> Any:
     return batching
 
 
-def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Any:
+def make_dual(tensor: Tensor, tangent: Any, *, level: int | None = None) -> Tensor:
     """A view of `tensor` that carries `tangent`.
 
     Raises:
@@ -241,8 +241,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
         layers = batches.layers_of([tensor])
         parts = unpack_dual(batches.expand_over(tensor, layers), level=level)
-        found = [None if p is None else batches.gather_layers(p, layers) for p in parts]
-        return UnpackedDualTensor(*found)
+        found = (None if p is None else batches.gather_layers(p, layers) for p in parts)
+        return UnpackedDualTensor._make(found)
     mode = ready()
     tangent = tangent_of(tensor) if mode.forward_grad and not level else None
     former_mode = CURRENT.get()

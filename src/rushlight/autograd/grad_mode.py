@@ -260,14 +260,18 @@ class inference_mode(_ModeContext):
         True
     """
 
-    def __new__(cls, mode: bool = True) -> Any:
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
+    def __new__(cls, mode: Any = True) -> Any:
         made = object.__new__(cls)
         if isinstance(mode, bool):
             return made
-        made.__init__(True)
+        made.__init__(True)  # type: ignore[misc]
         return context_decorator(made, mode)
 
-    def __init__(self, mode: bool = True) -> None:
+    def __init__(self, mode: Any = True) -> None:
         super().__init__()
         self.mode = bool(mode) if isinstance(mode, bool) else True
         self._guards: list[_Guard] = []

@@ -257,7 +257,7 @@ class CumulativeDistributionTransform(Transform):
 
     bijective = True
     codomain = constraints.unit_interval
-    sign: Any = +1
+    sign: Tensor | int = +1
 
     def __init__(self, distribution: Distribution, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

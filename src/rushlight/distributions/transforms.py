@@ -40,7 +40,7 @@ class ExpTransform(_Plain):
 
     domain = constraints.real
     codomain = constraints.positive
-    sign: Any = +1
+    sign: Tensor | int = +1
 
     def _call(self, x: Tensor) -> Tensor:
         return x.exp()
@@ -100,7 +100,7 @@ class SigmoidTransform(_Plain):
 
     domain = constraints.real
     codomain = constraints.unit_interval
-    sign: Any = +1
+    sign: Tensor | int = +1
 
     def _call(self, x: Tensor) -> Tensor:
         limits = finfo(x.dtype)
@@ -120,7 +120,7 @@ class SoftplusTransform(_Plain):
 
     domain = constraints.real
     codomain = constraints.positive
-    sign: Any = +1
+    sign: Tensor | int = +1
 
     def _call(self, x: Tensor) -> Tensor:
         return softplus(x)
@@ -137,7 +137,7 @@ class TanhTransform(_Plain):
 
     domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
-    sign: Any = +1
+    sign: Tensor | int = +1
 
     def _call(self, x: Tensor) -> Tensor:
         return x.tanh()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, overload
 
 from .._array import types as T
 from .._base import errors
@@ -175,9 +175,9 @@ class Aliases:
         #: Where gradients end: a write gives what is shown another node.
         self.ends: list[Any] = self.leaves
         if writable:
+            nodes: list[Any] = [x._node for x in shown]
             self.ends = [
-                x if y._node is None else GradientEdge(y._node, 0)
-                for x, y in zip(self.leaves, shown)
+                x if node is None else GradientEdge(node, 0) for x, node in zip(self.leaves, nodes)
             ]
         self.shown = [gather_layers(x, self.layers) for x in shown]
         running = DERIVATIVES.get()[-1]
@@ -278,6 +278,16 @@ def _part(result: object, has_aux: bool, api: str) -> tuple[object, object]:
 
 
 # ---- reverse mode -----------------------------------------------------------------------------
+@overload
+def vjp(
+    func: Callable[..., object], *primals: object, has_aux: Literal[False] = False
+) -> tuple[Any, AnyCallable]: ...
+@overload
+def vjp(
+    func: Callable[..., object], *primals: object, has_aux: Literal[True]
+) -> tuple[Any, AnyCallable, Any]: ...
+@overload
+def vjp(func: Callable[..., object], *primals: object, has_aux: bool) -> Any: ...
 def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) -> Any:
     """(output, function of a cotangent that gives the gradients of `primals`[, aux]).
 
@@ -356,7 +366,7 @@ def _pick(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
 
 def grad_and_value(
     func: Callable[..., object], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-) -> AnyCallable:
+) -> Callable[..., tuple[Any, Any]]:
     """A function that returns (gradient, value) of a scalar function.
 
     Raises:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import multiprocessing.context
+from typing import TYPE_CHECKING
 
 from .._base.lazy import lazy, list_names as _listed
 from . import reductions
@@ -85,8 +86,10 @@ def _find(name: str) -> object:
     return vars(multiprocessing)[name]
 
 
-# What the standard library's module has beside its public names.
-__getattr__ = lazy(__name__, find=_find)
+if TYPE_CHECKING:
+    from multiprocessing import *  # noqa: F403 -- as at run time, above
+else:  # what the standard library's module has beside its public names
+    __getattr__ = lazy(__name__, find=_find)
 
 init_reductions()
 

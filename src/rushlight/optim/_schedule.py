@@ -14,6 +14,7 @@ from .optimizer import Optimizer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._tensor.tensor import Tensor
     from .annotations import ParamGroup, StateDict
 
 
@@ -78,9 +79,9 @@ class LRScheduler:
     _get_lr_called_within_step: bool = False
     _is_initial: bool = False
     optimizer: Optimizer
-    base_lrs: list[Any]
+    base_lrs: list[float | Tensor]
     last_epoch: int
-    _last_lr: list[Any]
+    _last_lr: list[float | Tensor]
     _step_count: int
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:

@@ -59,7 +59,7 @@ class _ByFunction(LRScheduler):
         self.optimizer = optimizer
         count = len(optimizer.param_groups)
         if not isinstance(lr_lambda, (list, tuple)):
-            self.lr_lambdas: list[Any] = [lr_lambda] * count
+            self.lr_lambdas: list[_Factor] = [lr_lambda] * count
         else:
             if len(lr_lambda) != count:
                 raise ValueError(f"Expected {count} lr_lambdas, but got {len(lr_lambda)}")

@@ -134,7 +134,7 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or "
                 f"dicts, but got {typename(params)}"
             )
-        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[_Group] = []
         groups = list(params)
         if not groups:

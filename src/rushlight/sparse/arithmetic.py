@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .._array.shape import sparse as raw
 from .._base import errors
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .._base.dtypes import dtype
 
 
+Rule = TypeVar("Rule", bound="AnyCallable")
+
 _RULES: Final = SparseTensor.RULES
 
 #: Functions that give zero for zero: they act on the values.
@@ -34,10 +36,10 @@ _OF_VALUES: Final = (
 )  # fmt: skip
 
 
-def rule(*names: str) -> Callable[[Any], Any]:
+def rule(*names: str) -> Callable[[Rule], Rule]:
     """Registers what the functions of these names do with sparse tensors."""
 
-    def register(function: AnyCallable) -> AnyCallable:
+    def register(function: Rule) -> Rule:
         for name in names:
             _RULES[name] = function
         return function
@@ -304,8 +306,8 @@ def sum_of(
 
 
 def sum(
-    input: SparseTensor, dim: int | Sequence[int] | None = None, dtype: dtype | None = None
-) -> Any:
+    input: Tensor, dim: int | Sequence[int] | None = None, dtype: dtype | None = None
+) -> Tensor:
     """The sum over all dimensions, or over some: sparse while sparse dimensions are left.
 
     Parameters:
@@ -475,7 +477,7 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> SparseTensor:
 
 
 @rule("stack")
-def _stack(tensors: Sequence[Tensor], dim: int = 0) -> SparseTensor:
+def _stack(tensors: Sequence[SparseTensor], dim: int = 0) -> SparseTensor:
     at = dim % (tensors[0].dim() + 1)
     return _cat([unsqueeze(t, at) for t in tensors], at)
 

@@ -72,7 +72,7 @@ def _of_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:
 
 
 @rule("mv")
-def _mv(input: SparseTensor, vec: Tensor) -> Any:
+def _mv(input: Tensor, vec: Tensor) -> Tensor:
     return mm(input, vec.unsqueeze(1)).squeeze(1)
 
 
@@ -95,7 +95,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 @rule("addmm", "sspaddmm")
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: float = 1) -> Any:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta·input + alpha·(mat1 @ mat2), of which `mat1` is sparse.
 
     Parameters:
@@ -120,7 +120,7 @@ def _bmm(input: SparseTensor, mat2: Tensor) -> Tensor:
 
 
 @rule("softmax")
-def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
+def softmax(input: Tensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
     """Softmax along `dim` over the elements that are there: the others count as -inf.
 
     Parameters:
@@ -139,7 +139,7 @@ def softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> Spa
 
 
 @rule("log_softmax")
-def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
+def log_softmax(input: Tensor, dim: int, *, dtype: dtype | None = None) -> SparseTensor:
     """The logarithm of `softmax`.
 
     Parameters:
@@ -157,9 +157,7 @@ def log_softmax(input: SparseTensor, dim: int, *, dtype: dtype | None = None) ->
     return _normalise(input, dim, dtype, logarithm=True)
 
 
-def _normalise(
-    input: SparseTensor, dim: int, dtype: dtype | None, *, logarithm: bool
-) -> SparseTensor:
+def _normalise(input: Tensor, dim: int, dtype: dtype | None, *, logarithm: bool) -> SparseTensor:
     name = "log_softmax" if logarithm else "softmax"
     named = {} if dtype is None else {"dtype": dtype}
     problem = complaint_of_c("sparse", f"_sparse_{name}", (input, dim), named)

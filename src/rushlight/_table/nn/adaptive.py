@@ -32,7 +32,7 @@ raw = later("_array.nn.pooling")
 resample = later("_array.nn.interpolation")
 
 
-def _sizes(output_size: int | Sequence[int], shape: Shape, dims: int) -> int | Shape:
+def _sizes(output_size: int | Sequence[int | None], shape: Shape, dims: int) -> int | Shape:
     """The sizes asked for; None stands for the input's own.
 
     Raises:
@@ -150,7 +150,7 @@ def _mean_function(dims: int, row: Row) -> AnyCallable:
         size = (output_size,) * dims if isinstance(output_size, int) else tuple(output_size)
         return _means(input, size, dims, row)
 
-    def function(input: Tensor, output_size: int | Sequence[int]) -> Any:
+    def function(input: Tensor, output_size: int | Sequence[int | None]) -> Any:
         """The means of windows that divide the last dimensions evenly; None keeps a size.
 
         Raises: RuntimeError for sizes that don't fit.
@@ -247,7 +247,7 @@ def adaptive_max_pool1d(
 def _max_function(dims: int) -> None:
     name = f"adaptive_max_pool{dims}d"
 
-    def both(input: Tensor, output_size: Shape) -> tuple[Tensor, ...]:
+    def both(input: Tensor, output_size: int | Sequence[int | None]) -> tuple[Tensor, ...]:
         if dims == 1:
             return adaptive_max_pool1d(input, output_size)
         return table(name)(input, _sizes(output_size, input.size(), dims))
@@ -256,7 +256,9 @@ def _max_function(dims: int) -> None:
         """The largest elements of windows that divide the last dimensions, and their places."""
         return both(input, output_size)
 
-    def function(input: Tensor, output_size: Shape, return_indices: bool = False) -> Any:
+    def function(
+        input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+    ) -> Any:
         """The largest elements of windows that divide the last dimensions evenly.
 
         With `return_indices` also their places. Raises: RuntimeError for sizes that don't fit.

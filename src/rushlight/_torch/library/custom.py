@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..._array import types as T
 from ..._core.storage import TensorBase
@@ -177,6 +177,16 @@ def _refuse_aliases(
         taken.add(place)
 
 
+@overload
+def custom_op(
+    name: str, fn: Callable[..., Any], /, *, mutates_args: str | Iterable[str],
+    device_types: Any = None, schema: str | None = None, tags: Any = None,
+) -> CustomOpDef: ...  # fmt: skip
+@overload
+def custom_op(
+    name: str, fn: None = None, /, *, mutates_args: str | Iterable[str],
+    device_types: Any = None, schema: str | None = None, tags: Any = None,
+) -> Callable[[Callable[..., Any]], CustomOpDef]: ...  # fmt: skip
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,

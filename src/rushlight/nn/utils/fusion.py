@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._ground import Tensor, f
 from ..parameter import Parameter
@@ -11,6 +11,7 @@ from ..parameter import Parameter
 if TYPE_CHECKING:
     from ..modules.module import Module
 
+Layer = TypeVar("Layer", bound="Module")
 
 __all__ = [
     "fuse_conv_bn_eval",
@@ -114,7 +115,7 @@ def _check(layer: Module, bn: Module) -> None:
         raise AssertionError("bn.running_mean and bn.running_var must not be None")
 
 
-def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Module:
+def fuse_conv_bn_eval(conv: Layer, bn: Any, transpose: bool = False) -> Layer:
     """A copy of the convolution that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training.
@@ -131,15 +132,16 @@ def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Module:
         True
     """
     _check(conv, bn)
-    fused: Any = copy.deepcopy(conv)
+    copied = copy.deepcopy(conv)
+    fused: Any = copied
     fused.weight, fused.bias = fuse_conv_bn_weights(
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias,
         transpose,
     )  # fmt: skip
-    return fused
+    return copied
 
 
-def fuse_linear_bn_eval(linear: Module, bn: Any) -> Module:
+def fuse_linear_bn_eval(linear: Layer, bn: Any) -> Layer:
     """A copy of the linear layer that gives what the norm after it would give, in evaluation.
 
     Raises: AssertionError in training, and for features that can't be the norm's.
@@ -155,13 +157,14 @@ def fuse_linear_bn_eval(linear: Module, bn: Any) -> Module:
         True
     """
     _check(linear, bn)
-    fused: Any = copy.deepcopy(linear)
-    if not (linear.out_features == bn.num_features or bn.num_features == 1):
+    copied = copy.deepcopy(linear)
+    fused: Any = copied
+    if not (fused.out_features == bn.num_features or bn.num_features == 1):
         raise AssertionError(
             "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, "
-            f"got linear.out_features={linear.out_features} and bn.num_features={bn.num_features}"
+            f"got linear.out_features={fused.out_features} and bn.num_features={bn.num_features}"
         )
     fused.weight, fused.bias = fuse_linear_bn_weights(
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
     )
-    return fused
+    return copied

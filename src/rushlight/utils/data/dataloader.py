@@ -72,7 +72,7 @@ class DataLoader(Generic[Item]):
     pin_memory: bool
     drop_last: bool
     timeout: float
-    sampler: Any
+    sampler: Sampler[Any] | Iterable[Any]
     _iterator: Workers | None = None
     _fixed = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset",
               "persistent_workers")  # fmt: skip
