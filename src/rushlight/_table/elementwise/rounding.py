@@ -13,7 +13,7 @@ from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.out_rules import OutRules
 from ..rows.overload import overload
-from ..rows.row import Row, elementwise, selection, set_write_node
+from ..rows.row import Row, elementwise, set_write_node
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -291,13 +291,12 @@ def _smaller(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
 
 def declare_maximum(schema: str, **more: Any) -> Row:
     """A row of the larger of two elements, which `max` of two tensors is, too."""
-    return selection(
+    return elementwise(
         schema,
         raw.maximum,
         self=formula(_larger),
         other=formula(lambda g, self, other: _larger(g, other, self)),
-        promote="same",
-        broadcasts=True,
+        inplace=False,
         numbers=False,
         doc="The larger of two elements, nan where one is nan; a tie halves the gradient.",
         **more,
@@ -306,13 +305,12 @@ def declare_maximum(schema: str, **more: Any) -> Row:
 
 def declare_minimum(schema: str, **more: Any) -> Row:
     """A row of the smaller of two elements, which `min` of two tensors is, too."""
-    return selection(
+    return elementwise(
         schema,
         raw.minimum,
         self=formula(_smaller),
         other=formula(lambda g, self, other: _smaller(g, other, self)),
-        promote="same",
-        broadcasts=True,
+        inplace=False,
         numbers=False,
         doc="The smaller of two elements, nan where one is nan; a tie halves the gradient.",
         **more,
@@ -321,23 +319,21 @@ def declare_minimum(schema: str, **more: Any) -> Row:
 
 maximum = declare_maximum("maximum(Tensor self, Tensor other) -> Tensor")
 minimum = declare_minimum("minimum(Tensor self, Tensor other) -> Tensor")
-fmax = selection(
+fmax = elementwise(
     "fmax(Tensor self, Tensor other) -> Tensor",
     raw.fmax,
     self=lambda xp, g, self, other: xp.keep(g, (self >= other) | xp.isnan(other)),
     other=lambda xp, g, self, other: xp.keep(g, ~((self >= other) | xp.isnan(other))),
-    promote="same",
-    broadcasts=True,
+    inplace=False,
     numbers=False,
     doc="The larger of two elements; the other one where one is nan.",
 )
-fmin = selection(
+fmin = elementwise(
     "fmin(Tensor self, Tensor other) -> Tensor",
     raw.fmin,
     self=lambda xp, g, self, other: xp.keep(g, (self <= other) | xp.isnan(other)),
     other=lambda xp, g, self, other: xp.keep(g, ~((self <= other) | xp.isnan(other))),
-    promote="same",
-    broadcasts=True,
+    inplace=False,
     numbers=False,
     doc="The smaller of two elements; the other one where one is nan.",
 )

@@ -406,23 +406,17 @@ def padded(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor
     return table("reshape")(out, (*shape[:2], *out._raw.shape[1:])), 0
 
 
-@rule("maximum", "minimum", "fmax", "fmin", "fill.Tensor", "_fill_.Tensor")
+@rule("fill.Tensor", "_fill_.Tensor")
 @rule("_copy", itself=True)
 def operands(
     op: Op, args: Arguments, dims: MappedDims, size: int, *, itself: bool = False
 ) -> tuple[Tensor, int]:
-    """Operands that broadcast; the first says the shape where the operation fills it.
+    """The value of each example in the shape of the first operand, which it fills.
 
-    That is what `expand` gives, unless the operation `itself` takes a value of each example.
+    By `expand`, unless the operation `itself` takes a value of each example.
     """
     ranks = [rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a)]
     rank = max(ranks)
-    if op.broadcasts:
-        from .batching_rules import _promote
-
-        args = _promote(op, args, dims)
-        ready = [align(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
-        return call(op, ready), 0
     me = align(repeat_batch(args[0], dims[0], size), 0, rank)
     value = align(args[1], dims[1], rank)
     if not itself:

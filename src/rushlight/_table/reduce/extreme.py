@@ -112,7 +112,6 @@ max = selection(
 max_other = declare_maximum(
     "max.other(Tensor self, Tensor other) -> Tensor",
     node="MaximumBackward0",
-    inplace=False,
     lowering="max",
     out_rules=OutRules("maximum"),
 )
@@ -139,7 +138,6 @@ min = selection(
 min_other = declare_minimum(
     "min.other(Tensor self, Tensor other) -> Tensor",
     node="MinimumBackward0",
-    inplace=False,
     lowering="min",
     out_rules=OutRules("minimum"),
 )
