@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,6 +38,10 @@ MIXED = {
     "a[b, 0]": lambda a, b: a[b.long(), 0],
     "a[b] = 1": lambda a, b: a.__setitem__(b.bool(), 1),
     "mse_loss": lambda a, b: rushlight.nn.functional.mse_loss(a, b),
+    "torch's function under vmap": lambda a, b: rushlight.vmap(torch.sin)(a),
+    "attention": lambda a, b: rushlight.nn.MultiheadAttention(2, 1)(b, b, b),
+    "a bias": lambda a, b: rushlight.nn.functional.linear(a, a, b),
+    "a bias of two dimensions": lambda a, b: rushlight.nn.functional.linear(a.unsqueeze(0), a, b),
 }
 
 
@@ -52,6 +57,23 @@ def test_tensors_of_both_dont_mix(name: str) -> None:
 def test_the_error_says_what_to_do() -> None:
     with pytest.raises(TypeError, match=r"not torch.Tensor of PyTorch \(`tensor\(\)` copies it\)"):
         rushlight.ones(2) + torch.ones(2)
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (lambda: rushlight.ones(2, dtype=torch.float64), "dtype"),
+        (lambda: rushlight.ones(2).to(torch.float64), "dtype"),
+        (lambda: rushlight.ones(2, device=torch.device("cpu")), "device"),
+        (lambda: rushlight.ones(2).to(torch.device("cpu")), "device"),
+        (lambda: rushlight.rand(2, generator=torch.Generator()), "Generator"),
+    ],
+)
+def test_types_devices_and_generators_of_pytorch_are_named_so(
+    call: Callable[[], object], kind: str
+) -> None:
+    with pytest.raises(TypeError, match=f"torch.{kind} of PyTorch"):
+        call()
 
 
 @pytest.mark.parametrize(

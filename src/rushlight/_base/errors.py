@@ -480,6 +480,8 @@ def type_name(value: object) -> str:
     if is_pytorchs(kind):
         return f"torch.{name} of PyTorch (`tensor()` copies it)"
     if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
+        if not kind.__flags__ & _HEAP_TYPE:  # ours are classes of Python's
+            return f"torch.{name} of PyTorch"
         return _TYPES_OF_TORCH.get(name, name)
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return name

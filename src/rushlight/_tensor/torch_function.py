@@ -69,6 +69,8 @@ def without_rules(
     kwargs: dict[str, object] | None = None,
 ) -> Any:
     """The `__torch_function__` of classes that want none: just the operation."""
+    if _of_pytorch(func):
+        return NotImplemented
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 

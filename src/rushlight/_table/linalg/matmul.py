@@ -273,6 +273,16 @@ def _product_and_bias(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return matmul(input, _traced.table("t")(weight)).add_(bias)
 
 
+def _no_tensor(*operands: object) -> TypeError:
+    """The error for the first of the operands of a linear layer that is no tensor."""
+    k = next(k for k, t in enumerate(operands) if not isinstance(t, TensorBase))
+    name = ("input", "weight", "bias")[k]
+    return TypeError(
+        f"linear(): argument '{name}' (position {k + 1}) must be Tensor, not "
+        f"{errors.type_name(operands[k])}"
+    )
+
+
 @composite("nn.functional")
 def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> Tensor:
     """x Wᵀ + b.
@@ -288,13 +298,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> 
         args = [input, weight, bias]
         return run_into("linear", lambda: linear(input, weight, bias), args, out)
     if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
-        bad, name, place = (
-            (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)
-        )
-        raise TypeError(
-            f"linear(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {errors.type_name(bad)}"
-        )
+        raise _no_tensor(input, weight, bias)
     ndim = input._raw.ndim
     if weight._raw.ndim != 2:
         rank = weight._raw.ndim
@@ -303,6 +307,8 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> 
                 f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
             )
         if bias is not None:
+            if not isinstance(bias, TensorBase):
+                raise _no_tensor(input, weight, bias)
             if rank == 1 and (ndim == 2 or _joins_product(input, bias)):  # type: ignore[arg-type]
                 raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
             return _product_and_bias(input, weight, bias)  # type: ignore[arg-type]
@@ -310,7 +316,9 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: object = None) -> 
     if bias is not None:
         if ndim == 2:
             row = _linear_2d
-        elif isinstance(bias, TensorBase) and bias._raw.ndim != 1:
+        elif not isinstance(bias, TensorBase):
+            raise _no_tensor(input, weight, bias)
+        elif bias._raw.ndim != 1:
             return _product_and_bias(input, weight, bias)  # type: ignore[arg-type]
         else:
             row = _linear_nd

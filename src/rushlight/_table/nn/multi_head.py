@@ -6,7 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
-from ..._base import dtypes as D
+from ..._base import dtypes as D, errors
+from ..._core.storage import TensorBase
 from ..elementwise.dropout import dropout
 from ..linalg.matmul import linear
 from ..rows.composite import composite
@@ -29,8 +30,14 @@ def _check_shapes(
 ) -> bool:
     """Whether there is a batch dimension.
 
-    Raises: AssertionError, in PyTorch's words.
+    Raises: AssertionError, in PyTorch's words; TypeError for what is no tensor of ours.
     """
+    for name, given in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(given, TensorBase):
+            raise TypeError(
+                f"multi_head_attention_forward(): argument '{name}' must be Tensor, not "
+                f"{errors.type_name(given)}"
+            )
     ndim = query.dim()
     if ndim not in (2, 3):
         raise AssertionError(
