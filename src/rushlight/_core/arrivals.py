@@ -1,8 +1,8 @@
 """Which of several leaves accumulates first, where one node has brought the last gradient of each.
 
-PyTorch puts what is ready into a binary heap that compares ages, and all leaves are of one age: in
-which order they run is that in which the heap gives equal elements, which is what `heapq` does,
-too. What else waits there isn't looked at, only what the node itself leads to. A node that stands
+PyTorch puts what is ready into a binary heap that compares ages. All leaves have the same age, so
+they run in the order in which a heap gives equal elements; `heapq` gives them in the same one. Only
+what the node itself leads to is put into ours, not what else waits in PyTorch's. A node that stands
 for several of PyTorch's says in which order these would bring their gradients (`delivers`).
 """
 

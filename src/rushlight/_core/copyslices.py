@@ -1,16 +1,16 @@
 """In-place writes on views: the base's history is rebased, as PyTorch's CopySlices does.
 
 Note [Rebasing a base]
-`v = base[0]; v.mul_(w)` changes part of `base`. Its new node is a `CopySlices`: backward, it takes
-the gradient of the whole base, lets the in-place operation's own node turn the view's part of it
-into the gradient of the part's former value, and sends the patched whole to the base's former
-history (other inputs of the operation get theirs as usual). Every view of the base then gets a new
-node when it is next asked for one.
+`v = base[0]; v.mul_(w)` changes part of `base`, whose new node is a `CopySlices`. In backward this
+node gets the gradient of the whole base. It gives the view's part to the node of the in-place
+operation, puts what comes back, the gradient of the part's former value, in its place, and sends
+the whole to the base's former history. The operation's other inputs get their gradients as usual.
+Every view of the base gets a new node when it is next asked for one.
 
 Note [Views by geometry]
-Which part of the base a view shows is told by strides and offset, not by the operations that made
-it: the base may have been given another shape since (`base.t_()`), and a chain of ten views is one
-window. So the new node of a view is that of `as_strided`. Only views of another element type
+Strides and an offset say which part of the base a view shows. The operations that made it wouldn't
+do: the base may have got another shape since (`base.t_()`), and a chain of ten views is one window.
+So the new node of a view is that of `as_strided`. Only views of another element type
 (`view_as_real`) are replayed, operation by operation.
 """
 

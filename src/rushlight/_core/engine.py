@@ -1,12 +1,12 @@
 """The engine: sends gradients from roots back to leaves.
 
 Note [The order of a run]
-Nodes run by falling sequence number. A node is always younger than the nodes it reads from, so when
-the youngest one left runs, all that contribute to it have run: sorting the reachable nodes once
-gives PyTorch's order (its ready queue is a heap on the same number) without counting consumers.
-Only leaves are counted: a leaf accumulates as soon as its last contribution has arrived. Saved
-values are unpacked in the order in which they were saved, contributions are added in the order of
-their consumers: gradients are reproducible to the bit.
+Nodes run by falling sequence number. A node is always younger than the nodes it reads from: when
+the youngest one left runs, all nodes that contribute to its gradient have run. So sorting the
+reachable nodes once gives PyTorch's order, whose ready queue is a heap on the same number, and
+consumers needn't be counted. Only those of leaves are: a leaf accumulates as soon as its last
+contribution has arrived. Saved values are unpacked in the order in which they were saved, and
+contributions are added in the order of their consumers, so gradients are reproducible to the bit.
 
 Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge beside the formulas.
 """

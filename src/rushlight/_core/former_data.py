@@ -1,12 +1,12 @@
 """Shapes that gradients are expected to have where a tensor was given other data since.
 
 Note [The shape that a vertex was recorded with]
-What a gradient's shape must be is settled when a tensor is first used: `x.data = y` changes the
-tensor, and not what the graph expects of gradients for it. Here nodes don't note the shapes of
-their inputs, which would cost every recorded operation. So the setter of `data` notes what the
-tensor was before, with the number that the next node gets: an edge of an older node leads to the
-former tensor. As in PyTorch a leaf keeps that shape for newer nodes, too, while older ones lead to
-it: here, where both are part of one run. A leaf of another type is another leaf.
+PyTorch settles the shape of a tensor's gradient when the tensor is first used: `x.data = y` changes
+the tensor, but not the shape that the graph expects. Our nodes don't note the shapes of their
+inputs, which would cost every recorded operation. So the setter of `data` notes what the tensor was
+before, and the number that the next node gets. For an older node the edge leads to that former
+tensor. In PyTorch a leaf keeps the former shape for newer nodes as well, while older ones still
+lead to it; here it does so where both are part of one run. A leaf of another type is another leaf.
 """
 
 from __future__ import annotations

@@ -51,9 +51,10 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
     be a waste; it raises before it has written anything.
 
     Raises:
-        RuntimeError: for a leaf that requires grad, a view that may not be written, a result of
-            another shape or of a type that can't be cast (nothing is written), and for an
-            inference tensor outside of inference mode (it is, as in PyTorch).
+        RuntimeError: for a leaf that requires grad, a view that may not be written, and a result of
+            another shape or of a type that can't be cast; nothing is written then. Also for an
+            inference tensor outside of inference mode, which is written all the same, as in
+            PyTorch.
     """
     me: TensorBase = args[0]
     if writer is None and op.broadcasts:

@@ -1,9 +1,9 @@
 """Leaves: how a finished gradient becomes, or joins, `.grad`.
 
 Note [Stealing a gradient]
-A leaf without a gradient takes the incoming array itself if nobody else can see it (`owned`: it was
-made for this leaf by a formula, by adding or by a hook that hasn't kept it) and if it is laid out
-like the leaf; otherwise a copy.
+A leaf without a gradient takes the incoming array itself if that is laid out like the leaf and if
+nobody else can see it (`owned`): a formula, a sum, or a hook that hasn't kept it made it for this
+leaf. Otherwise it takes a copy.
 A leaf with a gradient is added to in place, so that views and aliases of `.grad` follow, unless the
 backward is itself recorded (`create_graph`): then `.grad` becomes a new tensor.
 """

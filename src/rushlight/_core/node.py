@@ -32,11 +32,14 @@ class Vertex:
     """Where a gradient can go, with the engine's scratch for one run over the graph.
 
     Note [Scratch in the vertices]
-    `acc` is the gradient summed so far (a list of them where a node has several outputs), `run` the
-    number of the run that has marked this vertex, `pending` how many contributions a leaf still
-    waits for, `owned` whether `acc` is an array that nobody else can see. One run at a time may use
-    these slots; a run that starts while another is active (another thread, or a hook that calls
-    backward) keeps plain `Vertex` objects of its own in a dictionary instead.
+    A run of the engine keeps its notes in slots of the vertices:
+    - `acc`, the gradient summed so far; a list of them where a node has several outputs;
+    - `owned`, whether `acc` is an array that nobody else can see;
+    - `run`, the number of the run that has marked this vertex;
+    - `pending`, how many contributions a leaf still waits for.
+
+    One run at a time may use them. A run that starts while another is active (in another thread, or
+    by a hook that calls backward) keeps `Vertex` objects of its own in a dictionary instead.
     """
 
     __slots__ = ("acc", "owned", "run", "pending", "hooks")

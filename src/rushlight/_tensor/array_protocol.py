@@ -69,10 +69,10 @@ def universal(
 ) -> object:
     """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
 
-    A number of NumPy's is taken as Python's, and leaves operators to the tensor behind it. Where
-    no tensor requires grad NumPy computes on the arrays, as in PyTorch; so it does where there is
-    no function of the name, or it is given options (`out=`, `where=`, a method such as `reduce`),
-    but then a tensor that requires grad refuses.
+    A number of NumPy's counts as Python's; an operator with one on its left is the tensor's. NumPy
+    computes on the arrays where no tensor requires grad, as in PyTorch. It also does so where there
+    is no function of the name, and for options (`out=`, `where=`, a method such as `reduce`); there
+    a tensor that requires grad is refused.
     """
     if method == "__call__" and len(inputs) == 2 and not options:
         number, tensor = inputs

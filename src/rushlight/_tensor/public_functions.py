@@ -6,10 +6,11 @@ is made of operations (`torch.cat`, `torch.zeros`, `Tensor.reshape`) is asked ab
 what users call is an outer function, `asking`, around the table's. It is made once: whoever has
 imported it before the first mode was on has the same function as everybody after.
 
-Until the first mode is entered, or the first class declared, that is to be asked, a call costs one
-look at the empty list `ALERTED` more, and after that one at the mode; the quick ways of the table's
-own wrappers (`guard`, `aware`) are taken from here, so that most functions have no further call
-around them. What does next to nothing asks in its own first lines (`asks`, `asking_too`).
+A call costs one look at the list `ALERTED` more, which is empty until the program enters a mode or
+declares a class that is to be asked, and from then on one at the mode. The quick ways of the
+table's own wrappers (`guard`, `aware`) are taken here, so that most functions have no further call
+around them. A function that does next to nothing asks in its own first lines (`asks`,
+`asking_too`).
 The library itself calls the table's functions, most of which don't ask.
 """
 

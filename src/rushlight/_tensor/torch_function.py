@@ -332,8 +332,8 @@ def ask_of_failure(op: Any, args: list[object], error: Exception) -> object:
 def _entry(op: Op) -> tuple[Any, Any, Any] | None:
     """The method or operator that the program has called for an operation, and its arguments.
 
-    What runs it has its name from nobody, as that would cost every call: the frames tell, of which
-    only this way, where somebody is to be asked, has a use.
+    An operation isn't told by which function it was called, as that would cost every call. The
+    frames on the stack say it, which are looked at here only, where a class is to be asked.
     """
     frame: FrameType | None = sys._getframe(2)
     outermost: FrameType | None = None

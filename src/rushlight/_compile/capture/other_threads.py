@@ -1,14 +1,15 @@
 """Whether another thread may come upon what a recording puts into the user's places.
 
 Note [Seen by one thread]
-A number that stands for another (see Note [Numbers that change]) lies in the user's own object,
-dictionary, list, closure or module while the step is recorded: whoever looks there finds it. So it
-is put there only while no other thread runs code of the user's; else the step stays eager, and is
-recorded at a later call. It doesn't matter what such a thread does at the moment: what it waits for
-may be what the step is about to do. Two kinds don't count: one that waits for this thread to end,
-and one in which only Python's and installed packages' code runs, as behind notebooks and progress
-bars. A callback that such a thread gets may still find a number of a recording's: on another thread
-than its own that answers as a number and notes nothing.
+While a step is recorded, a number that stands for another (see Note [Numbers that change]) lies in
+the user's own object, dictionary, list, closure or module, where any thread finds it. So it is put
+there only while no other thread runs the user's code; else the step stays eager and is recorded at
+a later call. It doesn't help that such a thread is waiting: it may be for what the step does next.
+
+Two kinds of threads don't count: those that wait for this one to end, and those in which only code
+of Python's and of installed packages runs, as behind notebooks and progress bars. A callback of the
+latter may still find such a number; on another thread than the recording's, the number answers as a
+plain one and notes nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Results that are views, or that were detached: what they share with other tensors.
 
 Note [Views that a program returns]
-A view knows its base, and a write to one is a write to the other: both have one count of writes,
-by which a backward notices that what it has saved isn't there any more. So a program that returns
-a view makes it one, of its argument, of the tensor that it has captured or of another result. A
-tensor that `detach` has made shares the count alone.
+A view knows its base and shares its count of writes: a backward finds by that count that a value
+which it saved has been overwritten. So where a step returns a view, its program returns a view too:
+of an argument, of a captured tensor or of another result. A tensor made by `detach` shares the
+count only.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """What may run once more than the user asked for.
 
 To record the gradients of a module's results, a backward is run beside the one that the user runs.
-That must not show: with hooks on the way, with a user's `backward` that does more than compute, or
-with saved tensors that code of the user's brings back (a checkpointed body runs again for that),
-nothing is recorded. Neither is it where that backward would fail, or warn: the user may never run
-it, and where they do it is theirs to see.
+Nobody may notice it. So nothing is recorded
+- where hooks are on the way, or a user's `backward` does more than compute;
+- where the user's code brings saved tensors back, as a checkpointed body does by running again;
+- where that backward would fail or warn: whether it runs, and so what it says, is up to the user.
 """
 
 from __future__ import annotations

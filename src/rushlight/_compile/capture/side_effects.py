@@ -1,13 +1,14 @@
 """What a step leaves in the user's containers and objects without reading it: effects of a program.
 
 Note [Kept, not read]
-`losses.append(loss.item())` or `self.last = out.detach()` in a step has no part in what it computes
-as long as nothing in it reads that list or that attribute: then it doesn't matter what was there
-before, and a program may add to it, or write it, when all else is done. Whether it is read shows in
-the code objects that ran: each place where a name is loaded that leads to the list must go on with
-`.append` or `.extend`; a name that is stored may not be loaded anywhere. Whatever hides that
-(`getattr`, `vars`, a list in a tuple or in another list, a subclass of a layer of the library's,
-code of Python's own library that looks into objects) leaves the step eager.
+A step may do `losses.append(loss.item())` or `self.last = out.detach()`. As long as it never reads
+that list or attribute, its old content doesn't matter, and the program writes it last.
+
+Whether it is read is seen in the code objects that ran. A name that leads to the list may only be
+loaded for `.append` or `.extend`; a name that is stored may not be loaded at all. The step stays
+eager where this can't be seen: with `getattr` or `vars`, with a list inside a tuple or another
+list, with a subclass of one of the library's layers, or with code of Python's own library that
+looks into objects.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Note [Temporaries of a recorded formula]
 NumPy computes `g * (2 * x)` in one new array: it sees that `2 * x` is nobody's, and writes the
 product over it. A formula that is recorded works on proxies, of which NumPy knows nothing, so a
-recording would need one large array more than an eager call. Therefore proxies look themselves: one
-that nothing refers to but the call, whose array nothing refers to but the proxy, is such a
-temporary. How many references that is depends on the interpreter; it is measured once, on proxies
-with a name and without. Where the two can't be told apart no array is written over.
+recording would need one large array more than an eager call. So proxies look themselves. A proxy is
+such a temporary if only the call refers to it, and only the proxy refers to its array. How many
+references that makes depends on the interpreter: they are counted once, for proxies with a name and
+for such without. Where the counts don't differ, no array is written over.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 Note [Expected outcomes]
 A step that branches on a number is recorded along the path that it took, and each condition on the
-way is an `expect` instruction. At replay a condition that turns out otherwise abandons the run:
-whatever it has changed outside is put back, from copies made when it began, and the call goes to
-the variant that took the other path, or is recorded.
+way is an `expect` instruction. Where one turns out otherwise in a later call, the run is abandoned:
+what it has changed outside is put back from copies made at its beginning, and the call goes to the
+variant that took the other path, or is recorded.
 
-Conditions are moved up to where their numbers are there. A test for a loss that isn't finite comes
-before the backward then, and a run that fails there has mostly nothing to put back.
+A condition is tested as soon as its numbers are known. So a test for a loss that isn't finite comes
+before the backward, where there is mostly nothing to put back yet.
 
 Note [Refused in the middle]
 Rows that look at values may refuse them: a class out of range, a matrix that isn't positive. Where

@@ -132,8 +132,8 @@ def _may_be_read(t: Tensor, state: State) -> bool:
 def guard_shared(program: Program, arguments: Arguments, state: State, lines: SourceText) -> None:
     """Checks that tensors that were there before share one array where they did.
 
-    A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well,
-    and its argument where the step reads a tensor of its own that it was given.
+    A program knows arrays only. Where a step was given both `x` and `x.detach()`, or one tensor as
+    an argument and by a name, the program reads one array for the two.
     """
     held = [v.holder for v in program.inputs if v.kind == "tensor"]
     found = {id(t): (t, f"a{n}") for n, t in enumerate(arguments)}

@@ -1,15 +1,15 @@
 """Namespaces in which a step looks names up: each gives what it gave, and what it lacked it lacks.
 
 Note [What isn't there]
-`hasattr(model, "scale")`, a handler for `AttributeError`, `getattr` with a default, a global that
-a builtin stands in for, a method that a base class has: for all of them it matters that a name is
-*not* found somewhere. So every namespace that a step can ask (dictionaries of objects, classes of
-all objects on the way with their bases, modules, builtins, the library's own modules as far as its
-code ran) is asked for all names that the step's code has, and those that Python itself asks for;
-the answers, absence included, are compared before each call.
+A step can depend on a name that is *not* found: by `hasattr(model, "scale")`, by a handler for
+`AttributeError`, by `getattr` with a default, by a builtin that no global hides, by a method that
+only a base class has. So each namespace that the step can ask is asked for all names in the step's
+code and for those that Python itself looks up. The namespaces are the dictionaries of objects, the
+classes of all objects on the way with their bases, modules, builtins, and the library's own modules
+as far as its code ran. The answers, absence included, are compared before each call.
 
-That would be some thousand questions. But a dictionary has a version where Python shows it, and
-then one comparison answers for all names in it. `native_guards` does the same.
+That would be some thousand questions. Where Python shows a dictionary's version, one comparison
+answers for all names in it. `native_guards` does the same.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Places: containers on which a step may depend, what they hold, and what they hold by now.
 
 Note [By the plain type's way]
-A class of the user's may answer with something else than what lies in its object: a list with a
-`__getitem__` of its own, slots behind `__getattribute__` or `__setattr__`, a property that hides a
-slot. Such methods are part of the step: they ran, and what they read is watched by itself. So
-places are read and written as the plain type does it (`list.__getitem__`, the slot's descriptor),
-and never by asking the object.
+An object of a user's class may answer with something else than it holds: by a `__getitem__` of a
+list's subclass, by `__getattribute__` or `__setattr__`, by a property that hides a slot. Such
+methods are code of the step, and what they read is watched like all else that it reads. So a place
+is read and written by the plain type's own means (`list.__getitem__`, the slot's descriptor), never
+by asking the object.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """What a step's code may use and nobody can watch: iterators, random numbers, large arrays.
 
 Note [Used or only near]
-Such things lie about in many programs (a loader's iterator, a data set) without being part of the
-step. They are refused only where code that ran reaches them: by names that stand in the code
-objects that ran (globals, attributes, closures' variables, texts for `getattr`), from thing to
-thing along the way that the walk over the state went.
+Many programs have such things (a loader's iterator, a data set) without using them in the step. One
+is refused only where code that ran can reach it: each link of the chain that leads to it must be a
+name in a code object that ran (a global, an attribute, a closure's variable, a text for `getattr`).
 
 Note [Understood or opaque]
 A class that is written in Python keeps what its objects are in dictionaries and slots, which can be

@@ -1,8 +1,8 @@
 """How values lie in a space of rows by columns: what a kernel has to know of their layout.
 
-A kernel runs over (R, C). A value is read at an address for each row, and either along the row or
-once: so any value whose rows are evenly spaced, repeat after a while, or stay the same for some
-rows is read where it lies, without a copy in another layout.
+A kernel runs over (R, C). For each row it has the value's address, and from there it reads along
+the row, or one element for all of it. So a value needs no copy in another layout if its rows are
+evenly spaced, if they repeat after a while, or if several in succession are the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Layout: operands that no kernel can read where they lie are copied into order, once.
 
-Most need no copy: a transposed matrix is read through the strides of a product, slices, repeated
-and expanded values by the layout of a kernel's operand (see `spaces`). What is left, such as heads
-of attention that are added to something in the order of the batch, is copied before its reader, and
-later readers share the copy as long as nobody writes what it was made from.
+Most need no copy: products read transposed matrices by their strides, and kernels read slices,
+repeated and expanded values by the layout of their operands (see `iteration_space`). Other values,
+such as heads of attention that are added to something in the order of the batch, are copied before
+they are first read. Later readers share the copy until what it was made from is written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Numbers that differ from call to call become operands of kernels, told before the native calls.
 
-A rate that is an argument of the step, or a count that goes into a correction: Python computes the
-number, as it did while the step was recorded, and writes it into a word that kernels read. Numbers
-that are read from the program's own tensors aren't there before, and stay with Python.
+Such a number is a learning rate that is an argument of the step, or a count of steps in a bias
+correction. Python computes it, as it did while the step was recorded, and writes it into a word
+that kernels read. A number that is read from one of the program's own tensors isn't known before
+the kernels run; instructions that need it stay with Python.
 """
 
 from __future__ import annotations
