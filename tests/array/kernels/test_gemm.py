@@ -1,7 +1,9 @@
 """Large products of matrices by emitted code, against NumPy's."""
 
+import os
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -151,3 +153,42 @@ def test_chunks_of_rows_and_of_columns_give_numpys_product(shape: tuple[int, int
         for right in (b, b.T.copy().T):
             found = gemm.product(left, right)
             assert found is not None and close(found, exact.astype("f4"), k)
+
+
+def test_threads_that_multiply_at_once_leave_blas_its_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = gemm._openblas()
+    if library is None:
+        pytest.skip("NumPy came without OpenBLAS")
+    monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
+    count = library.scipy_openblas_get_num_threads64_()
+    library.scipy_openblas_set_num_threads64_(3)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    x = np.ones((90, 90))
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: gemm.product(x, x), range(400)))
+        assert all(y is not None and (y == 90).all() for y in found)
+        assert library.scipy_openblas_get_num_threads64_() == 3
+    finally:
+        sys.setswitchinterval(interval)
+        library.scipy_openblas_set_num_threads64_(count)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_within_a_product_has_all_threads_of_blas() -> None:
+    library = gemm._openblas()
+    if library is None:
+        pytest.skip("NumPy came without OpenBLAS")
+    count = library.scipy_openblas_get_num_threads64_()
+    library.scipy_openblas_set_num_threads64_(2)
+    try:
+        with gemm._one_thread:
+            child = os.fork()
+            if not child:
+                os._exit(library.scipy_openblas_get_num_threads64_())
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+    finally:
+        library.scipy_openblas_set_num_threads64_(count)

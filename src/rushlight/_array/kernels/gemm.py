@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._base.fork_locks import in_child, lock as make_lock
 from ..._native.llvm import target
 from .. import kernels
 from ..memory.parallel import get_num_threads
@@ -76,15 +77,45 @@ def _openblas() -> Any:
     return library
 
 
+class _OneThread:
+    """A context in which OpenBLAS has one thread, for products on any number of Python's threads.
+
+    The first to enter takes the others away, the last to leave gives them back.
+    """
+
+    def __init__(self) -> None:
+        self.lock = make_lock()
+        self.inside = self.threads = 0
+        in_child(self._leave_all)
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.inside:
+                library = _openblas()
+                self.threads = library.scipy_openblas_get_num_threads64_()
+                library.scipy_openblas_set_num_threads64_(1)
+            self.inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                _openblas().scipy_openblas_set_num_threads64_(self.threads)
+
+    def _leave_all(self) -> None:
+        # The threads that were inside don't survive a fork.
+        if self.inside:
+            self.inside = 0
+            _openblas().scipy_openblas_set_num_threads64_(self.threads)
+
+
+_one_thread = _OneThread()
+
+
 def _multiply_on_one_thread(a: Array, b: Array, out: Array | None, bias: Array | None) -> Array:
     """NumPy's product, after which no thread of OpenBLAS waits for more work."""
-    library = _openblas()
-    count = library.scipy_openblas_get_num_threads64_()
-    library.scipy_openblas_set_num_threads64_(1)
-    try:
+    with _one_thread:
         found = np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
-    finally:
-        library.scipy_openblas_set_num_threads64_(count)
     return found if bias is None else np.add(found, bias, found)
 
 
