@@ -518,7 +518,7 @@ class Linear:
         return unflatten([self.aliases.settle(o) for o in self.outs], self.out_spec)
 
 
-def _widen_as(found: Any, along: list[Any]) -> Any:
+def _widen_as(found: Tensor, along: list[Tensor]) -> Tensor:
     """A tangent in the type of those that it comes of, where they are wider than their primals."""
     own = wide = T.dtype_of(found)
     for t in along:

@@ -7,7 +7,7 @@ is writable, as in PyTorch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from .dense_layout import bits_of
 from .exported import fix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..annotations import Array
 
 #: The types that NumPy can't hand over by itself, by DLPack's kind of element and its bits.
@@ -30,6 +32,14 @@ _OTHERS: Final = {
 _CODES: Final = {dtype: code for (code, _), dtype in _OTHERS.items()}
 #: NumPy's kind of element for each of DLPack's.
 _KINDS: Final = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
+
+
+class Producer(Protocol):
+    """Another library's array."""
+
+    @property
+    def __dlpack__(self) -> Callable[..., object]: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
 def is_given(value: object) -> bool:
@@ -49,7 +59,7 @@ def capsule_of(array: Array, wishes: dict[str, object]) -> object:
     return capsule
 
 
-def _ask(value: Any, wishes: dict[str, object]) -> object:
+def _ask(value: Producer, wishes: dict[str, object]) -> object:
     try:
         return value.__dlpack__(**wishes)
     except TypeError:
@@ -58,19 +68,74 @@ def _ask(value: Any, wishes: dict[str, object]) -> object:
         return value.__dlpack__()  # of before the wishes: an old capsule
 
 
-def array_from(value: Any, copy: bool | None) -> Array:
+#: The kinds of devices, by DLPack's numbers, whose memory nobody here can read.
+_CUDA: Final = (2, 10)
+_CPU: Final = (1, 0)
+#: What a producer may not have heard of, the newest first.
+_LATER_WISHES: Final = ("max_version", "copy", "dl_device")
+
+
+def _ask_for(value: Producer, wishes: dict[str, object]) -> tuple[object, bool]:
+    """A producer's capsule, and whether it has heard of the wish for a copy."""
+    for forgotten in (None, *_LATER_WISHES[:-1]):
+        wishes.pop(forgotten or "", None)
+        try:
+            return value.__dlpack__(**wishes), "copy" in wishes
+        except TypeError:
+            continue
+    wishes.pop(_LATER_WISHES[-1], None)
+    return value.__dlpack__(**wishes), False
+
+
+def _ask_producer(value: Producer, on_cpu: bool, copy: bool | None) -> tuple[object, bool]:
+    """The capsule of another library's array, and whether it holds a copy.
+
+    Raises:
+        AssertionError: for memory of CUDA's.
+        ValueError: for another device's, which is to be on the CPU without a copy.
+    """
+    where = tuple(value.__dlpack_device__())
+    if where[0] in _CUDA:
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    wishes: dict[str, object] = {"max_version": (1, 0)}
+    if copy is not None:
+        wishes["copy"] = copy
+    if on_cpu and where == _CPU:
+        wishes["dl_device"] = where
+    elif on_cpu and copy is False:
+        raise ValueError(
+            f"cannot move DLPack tensor from device {where} to {_CPU} without copying. Set "
+            "copy=None or copy=True."
+        )
+    capsule, heard = _ask_for(value, wishes)
+    return capsule, heard and copy is True
+
+
+def array_from(value: Any, on_cpu: bool, copy: bool | None) -> Array:
     """The array of a capsule, or of another library's array, over its memory unless `copy`.
+
+    `on_cpu` says that somebody has asked for memory of the CPU.
 
     Raises:
         RuntimeError: for a capsule that has been read, and for what is none.
+        AssertionError: for memory of CUDA's, and for wishes that a capsule can't fulfil.
         BufferError: for elements or memory that tensors don't have.
         ValueError: for negative strides.
     """
-    wishes = {"max_version": (1, 0), **({"copy": False} if copy is False else {})}
-    capsule = _ask(value, wishes) if hasattr(type(value), "__dlpack__") else value
-    if isinstance(value, np.ndarray):  # the capsule was made to ask whether there is one
+    copied = False
+    if isinstance(value, np.ndarray):
+        # The capsule is made to ask whether there is one.
+        _ask(value, {"max_version": (1, 0), **({"copy": False} if copy is False else {})})
         refuse_backwards(value.strides)
         return value.copy() if copy else fix(value.view(np.ndarray))
+    if hasattr(type(value), "__dlpack__"):
+        capsule, copied = _ask_producer(value, on_cpu, copy)
+    elif on_cpu or copy is not None:
+        raise AssertionError(
+            "device and copy kwargs not supported when ext_tensor is already a DLPack capsule."
+        )
+    else:
+        capsule = value
     found = capsules.read_capsule(capsule)
     if found is None:
         raise RuntimeError(
@@ -78,7 +143,7 @@ def array_from(value: Any, copy: bool | None) -> Array:
             "only once, so you might have already constructed a tensor from it once."
         )
     array = _array_of(capsule, *found)
-    return np.array(array) if copy else fix(array)
+    return np.array(array) if copy and not copied else fix(array)
 
 
 def _array_of(capsule: object, held: Any, name: bytes) -> Any:

@@ -11,6 +11,7 @@ from ..._core.storage import TensorBase
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Keywords, Positional
+    from ..._base.schema import Parameter
 
 #: Kind and name of a function; the kind and name of what it calls, and the parameters that it
 #: passes on in that order, with `=` by name. `0` and `False` stand for what it makes itself.
@@ -68,7 +69,7 @@ PASSED: Final = _read(_CALLS)
 
 
 def take_as_c(
-    kind: str, name: str, values: tuple[object, ...], named: dict[str, Any] | None = None
+    kind: str, name: str, values: tuple[object, ...], named: Keywords | None = None
 ) -> tuple[Any, ...]:
     """The values as a function of C takes them: what stands for a number is one.
 
@@ -77,8 +78,8 @@ def take_as_c(
     """
     from .argument_parser import complaint_of_c, plain_arguments
 
-    bound: list[tuple[Any, Any]] = []
-    problem = complaint_of_c(kind, name, values, named or {}, bound)
+    bound: list[tuple[Parameter, object]] = []
+    problem = complaint_of_c(kind, name, values, dict(named or {}), bound)
     if problem is not None:
         raise problem
     plain = plain_arguments(bound, values, {})

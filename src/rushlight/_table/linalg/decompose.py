@@ -447,7 +447,7 @@ def thin_svd(x: Tensor) -> Any:
     return apply_n(linalg_svd.op, [x, False, None])
 
 
-def _eigen(x: Tensor) -> Any:
+def _eigen(x: Tensor) -> tuple[Tensor, ...]:
     return apply_n(eigh.op, [x, "L"])
 
 

@@ -300,7 +300,7 @@ def _over_memory(obj: Any, dtype: D.dtype | None) -> Any:
     except TypeError:
         from ..._array.memory import dlpack
 
-        return finish(dlpack.array_from(obj, None), False) if dlpack.is_given(obj) else obj
+        return finish(dlpack.array_from(obj, False, None), False) if dlpack.is_given(obj) else obj
     return frombuffer(obj, dtype=dtype_or_default(dtype))
 
 

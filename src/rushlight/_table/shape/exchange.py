@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
-from ..._base.device import on_meta
+from ..._base.device import device as device_of, on_meta
 from ..._base.errors import type_name
 from ..._base.lazy import later
 from ..._base.memory_format import strided
-from ..._core.storage import TensorBase, new_tensor
+from ..._core.storage import CLASSES, TensorBase, new_tensor
 from ..rows.composite import composite
 
 if TYPE_CHECKING:
@@ -29,16 +29,20 @@ def from_dlpack(ext_tensor: Any, *, device: DeviceLike | None = None,
     Raises:
         BufferError: for a tensor that requires grad, and for elements that tensors don't have.
         RuntimeError: for what is no array, and for a capsule that has been read.
+        AssertionError: for a device that is none, and for memory of CUDA's.
     """
+    if not (device is None or isinstance(device, (str, device_of))):
+        raise AssertionError(f"from_dlpack: unsupported device type: {type(device)}")
     if device is not None and on_meta(device):
         raise BufferError(_NO_DATA)
     if not isinstance(ext_tensor, TensorBase):
-        made: Any = new_tensor(raw.array_from(ext_tensor, copy))
+        made: Any = new_tensor(raw.array_from(ext_tensor, device is not None, copy))
         return made
     source: Any = ext_tensor
     source.__dlpack_device__()
     refuse_export(source, grad=True)
-    return source.clone() if copy else source.detach()
+    made = source.clone() if copy else source.detach()
+    return made if type(made) is CLASSES.tensor else made.as_subclass(CLASSES.tensor)
 
 
 @composite()
@@ -66,6 +70,14 @@ def capsule(
         raise TypeError("stream must be ``int`` or ``none``")
     if stream is not None and stream != -1:
         raise AssertionError("stream should be None on cpu.")
+    if max_version is not None:
+        max_version[0]  # type: ignore[index]
+    if dl_device is not None and not isinstance(dl_device, (tuple, list)):
+        raise TypeError(
+            f"_to_dlpack(): argument 'dl_device' must be tuple of ints, not {type_name(dl_device)}"
+        )
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"_to_dlpack(): argument 'copy' must be bool, not {type_name(copy)}")
     wishes = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
     wishes = {name: wish for name, wish in wishes.items() if wish is not None}
     return raw.capsule_of(T.outside_view(t._raw), wishes)
