@@ -23,14 +23,15 @@ EXCEPTIONS = {
     ("src/rushlight/_base/errors.py", "__flags__"): (
         "whether a class is static, for a message; the base imports nothing"
     ),
+    ("src/rushlight/_base/referrers.py", "getrefcount"): (
+        "whether somebody else holds an array that is resized, or a number of a step that is "
+        "recorded: Python's own count, as Python tells it"
+    ),
     ("src/rushlight/_compile/capture/array_proxies.py", "getrefcount"): (
         "Python's own count, as Python tells it, compared with one that `temporaries.py` measures"
     ),
     ("src/rushlight/_compile/capture/temporaries.py", "getrefcount"): (
         "the same: measured on operands with a name and without"
-    ),
-    ("src/rushlight/_compile/capture/symbolic_numbers.py", "getrefcount"): (
-        "Python's own count, as Python tells it, while a step is recorded"
     ),
     ("src/rushlight/_core/engine.py", "getrefcount"): (
         "whether a hook has kept the gradient that it has made: PyTorch's own rule"
@@ -40,9 +41,6 @@ EXCEPTIONS = {
     ),
     ("src/rushlight/_native/references.py", "py_object"): (
         "the same: the argument of that function"
-    ),
-    ("src/rushlight/_table/rows/resizing.py", "getrefcount"): (
-        "whether somebody else holds an array that is resized: NumPy's own rule"
     ),
 }
 

@@ -32,7 +32,7 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
-def affine(a: Array, b: Array, bias: Array) -> Any:
+def affine(a: Array, b: Array, bias: Array) -> Array:
     """a b + bias, for matrices of 4- or 8-byte floats and a row of their type that fit."""
     if a.size * b.shape[1] >= kernels.PRODUCT:
         found = kernels.gemm.product(a, b, None, bias)

@@ -289,36 +289,24 @@ def _smaller(g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     return where(self == other, g / 2, where(self > other, 0.0, g))
 
 
-def declare_maximum(schema: str, **more: Any) -> Row:
-    """A row of the larger of two elements, which `max` of two tensors is, too."""
+def declare_extremum(schema: str, largest: bool, **more: Any) -> Row:
+    """A row of the larger or smaller of two elements: `maximum`, and `max` of two tensors, too."""
+    winning = _larger if largest else _smaller
     return elementwise(
         schema,
-        raw.maximum,
-        self=formula(_larger),
-        other=formula(lambda g, self, other: _larger(g, other, self)),
+        raw.maximum if largest else raw.minimum,
+        self=formula(winning),
+        other=formula(lambda g, self, other: winning(g, other, self)),
         inplace=False,
         numbers=False,
-        doc="The larger of two elements, nan where one is nan; a tie halves the gradient.",
+        doc=f"The {'larger' if largest else 'smaller'} of two elements, nan where one is nan; a "
+        "tie halves the gradient.",
         **more,
     )
 
 
-def declare_minimum(schema: str, **more: Any) -> Row:
-    """A row of the smaller of two elements, which `min` of two tensors is, too."""
-    return elementwise(
-        schema,
-        raw.minimum,
-        self=formula(_smaller),
-        other=formula(lambda g, self, other: _smaller(g, other, self)),
-        inplace=False,
-        numbers=False,
-        doc="The smaller of two elements, nan where one is nan; a tie halves the gradient.",
-        **more,
-    )
-
-
-maximum = declare_maximum("maximum(Tensor self, Tensor other) -> Tensor")
-minimum = declare_minimum("minimum(Tensor self, Tensor other) -> Tensor")
+maximum = declare_extremum("maximum(Tensor self, Tensor other) -> Tensor", True)
+minimum = declare_extremum("minimum(Tensor self, Tensor other) -> Tensor", False)
 fmax = elementwise(
     "fmax(Tensor self, Tensor other) -> Tensor",
     raw.fmax,

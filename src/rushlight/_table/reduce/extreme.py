@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._base.lazy import later
-from ..elementwise.rounding import declare_maximum, declare_minimum
+from ..elementwise.rounding import declare_extremum
 from ..rows.out_rules import OutRules, always
 from ..rows.row import general, linear, selection
 
@@ -109,8 +109,9 @@ max = selection(
     kernel="max_all",
     without_data="fewer",
 )
-max_other = declare_maximum(
+max_other = declare_extremum(
     "max.other(Tensor self, Tensor other) -> Tensor",
+    True,
     node="MaximumBackward0",
     lowering="max",
     out_rules=OutRules("maximum"),
@@ -135,8 +136,9 @@ min = selection(
     kernel="min_all",
     without_data="fewer",
 )
-min_other = declare_minimum(
+min_other = declare_extremum(
     "min.other(Tensor self, Tensor other) -> Tensor",
+    False,
     node="MinimumBackward0",
     lowering="min",
     out_rules=OutRules("minimum"),
