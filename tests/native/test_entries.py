@@ -259,7 +259,7 @@ def test_functions_say_the_same_by_entries_and_without(entry: Entry) -> None:
         if name in ROWS:
             plain = dispatch.variant(name, [row for row in ROWS[name] if row.public], "torch")
         else:
-            plain = public_functions.asking_function(PUBLIC["", name], name)
+            plain = public_functions.make_asking_function(PUBLIC["", name], name)
         called = binding.unbound(plain, name, "", "", ENTRIES[plain])
         for _ in range(2):
             for args, words in calls:

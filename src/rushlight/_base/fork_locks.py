@@ -80,7 +80,7 @@ def _foreign() -> list[Any]:
     return [] if inner is None or not hasattr(inner, "_at_fork_reinit") else [inner]
 
 
-def _loading() -> list[tuple[str, Any]]:
+def _list_loading() -> list[tuple[str, Any]]:
     """The modules of ours that other threads are about to load, with their locks."""
     me = get_ident()
     found = []
@@ -94,7 +94,7 @@ def _loading() -> list[tuple[str, Any]]:
     return found
 
 
-def _living(where: dict[int, weakref.ref[Any]]) -> list[Any]:
+def _list_living(where: dict[int, weakref.ref[Any]]) -> list[Any]:
     return [made for reference in list(where.values()) if (made := reference()) is not None]
 
 
@@ -103,7 +103,7 @@ def _before() -> None:
     until, loaded = began + PATIENCE, began + LOADING
     held = _held[get_ident()] = []
     foreign = _foreign()
-    wanted = [*_living(_brief), *foreign]
+    wanted = [*_list_living(_brief), *foreign]
     first: Any = None
     while True:
         left = until - time.monotonic()
@@ -121,14 +121,14 @@ def _before() -> None:
             elif left > 0.0:
                 missing = each
                 break
-        if left <= 0.0 or (missing is None and not (_loading() and time.monotonic() < loaded)):
+        if left <= 0.0 or (missing is None and not (_list_loading() and time.monotonic() < loaded)):
             return
         # Who has the missing one, or loads a module, may be waiting for one that we have: let go,
         # and wait for that one first.
         while held:
             held.pop().release()
         first = missing
-        while first is None and _loading() and time.monotonic() < loaded:
+        while first is None and _list_loading() and time.monotonic() < loaded:
             time.sleep(_PAUSE)
 
 
@@ -140,7 +140,7 @@ def _release() -> None:
 def _after_in_child() -> None:
     _release()
     _held.clear()
-    for each in [*_living(_brief), *_living(_long), *_foreign()]:
+    for each in [*_list_living(_brief), *_list_living(_long), *_foreign()]:
         if not each._is_owned():
             each._at_fork_reinit()
     _load_anew()
@@ -152,7 +152,7 @@ def _load_anew() -> None:
     # Python's own lock for a module is known by its owner, who is gone: the table of locks forgets
     # it, and the half-loaded module goes too.
     locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
-    for name, _ in _loading():
+    for name, _ in _list_loading():
         locks.pop(name, None)
         module = sys.modules.get(name)
         if getattr(getattr(module, "__spec__", None), "_initializing", False):

@@ -23,7 +23,7 @@ from .._base.notebook_forms import Laid
 from .._core.mode import CURRENT, current, derive, ready
 from .._tensor import dispatch_modes as watching  # noqa: F401
 from .capture import element_reads as reads
-from .capture.argument_effects import ArgumentsBefore, returns_container, standing_in
+from .capture.argument_effects import ArgumentsBefore, find_stand_ins, returns_container
 from .capture.code_observation import Observation
 from .capture.forward_backward import live_outputs, record_gradients
 from .capture.number_sources import Numbers, Substitution, free_numbers
@@ -303,7 +303,7 @@ class CompiledStep:
         if returns_container(result, given.containers, state.seen):
             raise Refusal("the step returns a list or dict that was there before")
         structure = free_numbers(given.structure, state, numbers.found)
-        kept = standing_in(arguments, program, state)
+        kept = find_stand_ins(arguments, program, state)
         mine = Recording(program, structure, kept, state, mode.grad)
         mine.apart = any(compares_identity(code) for code in observation.own())
         problem: Any = None

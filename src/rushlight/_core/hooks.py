@@ -259,7 +259,7 @@ def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
         for hook in list(hooks.pre.values()):
             result = hook(shown)
             if result is not None:
-                shown = checked_hook_results(hook, result, shown)
+                shown = check_hook_results(hook, result, shown)
         return [unwrap_gradient(p, traced) for p in shown]
     finally:
         CURRENT.set(former)
@@ -275,13 +275,13 @@ def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool
         for hook in list(hooks.post.values()):
             result = hook(shown, shown_outs)
             if result is not None:
-                shown = checked_hook_results(hook, result, shown)
+                shown = check_hook_results(hook, result, shown)
         return [unwrap_gradient(x, traced) for x in shown]
     finally:
         CURRENT.set(former)
 
 
-def checked_hook_results(
+def check_hook_results(
     hook: AnyCallable, results: Any, before_: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """A node hook's replacement of several gradients.

@@ -26,7 +26,7 @@ from . import homes
 from .calls.composite_checks import guard
 from .calls.dispatch import inplace_function, public_function, variant
 from .calls.signature_kinds import kind_of
-from .modes.autocast_functions import CAST_NAMES, casting, casting_method
+from .modes.autocast_functions import CAST_NAMES, casting, make_casting_method
 from .modes.vmap_variants import aware
 from .rows import tensor_namespace as _traced
 from .rows.composite import COMPOSITES, METHODS, composite
@@ -85,7 +85,7 @@ def _composite_method(name: str) -> Any:
     if name in CAST_NAMES:  # the public function comes first, which the method may be
         for namespace in ("", "linalg"):
             PUBLIC.get((namespace, name))
-    return casting_method(name, aware(name, guard("method", name, METHODS[name])))
+    return make_casting_method(name, aware(name, guard("method", name, METHODS[name])))
 
 
 def _homes(lists: Mapping[str, str]) -> dict[str, str]:

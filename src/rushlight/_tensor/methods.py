@@ -28,7 +28,7 @@ from .._table import TENSOR_METHODS
 from .._table.rows.composite import METHODS
 from .._table.rows.row import ROWS
 from .help_texts import describe
-from .public_functions import asking_function, method_of
+from .public_functions import make_asking_function, method_of
 from .tensor import Tensor
 from .torch_function import ENTRIES
 
@@ -406,7 +406,7 @@ def attach() -> None:
             # One that Python itself looks up would change the class in the middle of a program.
             now = name[:2] == "__" and name in METHODS
             setattr(Tensor, name, _method(name) if now else Later(name, partial(_method, name)))
-    Tensor.detach = asking_function(Tensor.detach, "detach", "detach.default")  # type: ignore[method-assign]
+    Tensor.detach = make_asking_function(Tensor.detach, "detach", "detach.default")  # type: ignore[method-assign]
     Tensor.__hash__ = _hash  # type: ignore[method-assign]
     makers = operators()
     for name, maker in makers.items():

@@ -10,7 +10,7 @@ A call costs one look at the list `ALERTED` more, which is empty until the progr
 declares a class that is to be asked, and from then on one at the mode. The quick ways of the
 table's own wrappers (`guard`, `aware`) are taken here, so that most functions have no further call
 around them. A function that does next to nothing asks in its own first lines (`asks`,
-`asking_too`).
+`make_asking`).
 The library itself calls the table's functions, most of which don't ask.
 """
 
@@ -70,7 +70,7 @@ _APART: Final = (("", "det"), ("", "unbind"))
 ASKS_BY_ITSELF: Final = "_asks"
 
 
-def asking_function(function: object, name: str, overload: str = "", module: str = "") -> Any:
+def make_asking_function(function: object, name: str, overload: str = "", module: str = "") -> Any:
     """A function that asks modes and the classes of its arguments before it runs.
 
     `overload` is what those who watch operations see of one that makes tensors, `module` where a
@@ -341,7 +341,7 @@ def _face(key: tuple[str, str]) -> AnyCallable:
     space, name = key
     overload = "" if space else FACTORIES.get(name, "")
     module = f"{package_name()}.{space}" if space else package_name()
-    made: AnyCallable = asking_function(PUBLIC[key], name, overload, module)
+    made: AnyCallable = make_asking_function(PUBLIC[key], name, overload, module)
     in_python = space == "nn.functional" and name not in _AS_CALLED
     if not space:
         in_python = name in _IN_PYTHON
@@ -410,7 +410,7 @@ def _method(function: Callable[..., object], name: str) -> object:
         found = function_of(FACES[key])
         if found is not FACES[key]:  # else the method would have the function's help
             return found
-    made = asking_function(function, name, FACTORY_METHODS.get(name, ""))
+    made = make_asking_function(function, name, FACTORY_METHODS.get(name, ""))
     if name in _METHODS_IN_PYTHON and hasattr(made, ASKS_BY_ITSELF):
         made._in_python = True
     return made

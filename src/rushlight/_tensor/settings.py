@@ -13,7 +13,7 @@ from .._base.lazy import later
 from .._table.calls.argument_parser import misuse
 from .._table.calls.composite_checks import guard
 from .._table.rows import warn_once as _once
-from .public_functions import asking_function
+from .public_functions import make_asking_function
 from .tensor import Tensor
 
 parallel = later("_array.memory.parallel")
@@ -195,7 +195,7 @@ for _name in (
     "is_nonzero",
     "numel",
 ):
-    globals()[_name] = asking_function(guard("torch", _name, globals()[_name]), _name)
+    globals()[_name] = make_asking_function(guard("torch", _name, globals()[_name]), _name)
 
 
 def typename(obj: object) -> str:

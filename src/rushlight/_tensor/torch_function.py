@@ -405,7 +405,7 @@ def ask_of_operation(op: Any, args: Arguments, inplace: bool, writer: Any) -> ob
         types = types_to_show(function, found, given)
     else:
         if inplace:
-            function = _writing(op, writer)
+            function = _make_writing(op, writer)
         else:
             function = as_called(op.function or _function_of(op))
         first, named = _without_defaults(op, args)
@@ -446,7 +446,7 @@ def _function_of(op: Any) -> Any:
     return function
 
 
-def _writing(op: Op, writer: Callable[..., object] | None) -> Callable[..., object]:
+def _make_writing(op: Op, writer: Callable[..., object] | None) -> Callable[..., object]:
     """The in-place method of an operation."""
     if op is op.row.simple_op:
         op = op.row.op  # which takes all arguments

@@ -39,7 +39,7 @@ ASKING: Final = (
 )  # fmt: skip
 
 
-def _taking(method: AnyCallable, how: str) -> AnyCallable:
+def _make_taking(method: AnyCallable, how: str) -> AnyCallable:
     @functools.wraps(method)
     def asks_first(self: Tensor, *args: object, **kwargs: object) -> Any:
         if current().recorder is not None:
@@ -66,7 +66,7 @@ def watch() -> None:
     """Has these methods ask the interposers from now on."""
     kind: Any = Tensor
     for name, how in TAKING.items():
-        setattr(kind, name, _taking(getattr(kind, name), how))
+        setattr(kind, name, _make_taking(getattr(kind, name), how))
     for name in ASKING:
         found = inspect.getattr_static(kind, name, None)
         if isinstance(found, property):

@@ -22,7 +22,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
 from .._table.rows import meta as _meta
 from .._tensor.of_values import TensorOfValues
-from .._tensor.public_functions import asking_function
+from .._tensor.public_functions import make_asking_function
 from .._tensor.settings import is_warn_always_enabled
 from .._tensor.tensor import Tensor, zeros_of
 from .._tensor.torch_function import torch_dispatch
@@ -521,6 +521,6 @@ def _tensor_backward(
 
 _tensor_backward.__name__ = "backward"
 _tensor_backward.__qualname__ = "Tensor.backward"
-Tensor.backward = asking_function(_tensor_backward, "backward")  # type: ignore[method-assign]
+Tensor.backward = make_asking_function(_tensor_backward, "backward")  # type: ignore[method-assign]
 
 __all__ = ["backward", "grad"]

@@ -271,7 +271,7 @@ class inference_mode(_ModeContext):
         made.__init__(True)  # type: ignore[misc]
         return context_decorator(made, mode)
 
-    def __init__(self, mode: Any = True) -> None:
+    def __init__(self, mode: object = True) -> None:
         super().__init__()
         self.mode = bool(mode) if isinstance(mode, bool) else True
         self._guards: list[_Guard] = []

@@ -89,7 +89,7 @@ def sigmoid(x: Array) -> Array:
     return np.reciprocal(t, t)
 
 
-def _leaking(slope: float) -> Callable[..., None]:
+def _make_leaky(slope: float) -> Callable[..., None]:
     # The steeper side of the two is the smaller one above a slope of 1.
     extreme = np.maximum if slope <= 1 else np.minimum
 
@@ -105,7 +105,7 @@ def leaky_relu(x: Array, negative_slope: float) -> Array | None:
     if not 0 < negative_slope < INF:
         return None
     if x.size >= LARGE and fits(x):
-        return map_blocks(_leaking(negative_slope), x)
+        return map_blocks(_make_leaky(negative_slope), x)
     t = np.multiply(x, negative_slope)
     return (np.maximum if negative_slope <= 1 else np.minimum)(x, t, out=t)
 

@@ -338,7 +338,7 @@ def subtract_from_scaled(x: Array, other: Array | Scalar, alpha: float) -> Array
     return np.subtract(other, x if alpha == 1 else np.multiply(x, weak_number(alpha, x)))
 
 
-def _adding(ufunc: AnyCallable, value: float) -> Callable[..., None]:
+def _make_sum(ufunc: AnyCallable, value: float) -> Callable[..., None]:
     def body(out: Array, x: Array, a: Array, b: Array) -> None:
         if value == 1:
             ufunc(a, b, out)
@@ -354,7 +354,7 @@ def _adding(ufunc: AnyCallable, value: float) -> Callable[..., None]:
 def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
-        return map_blocks(_adding(np.multiply, value), x, a, b)
+        return map_blocks(_make_sum(np.multiply, value), x, a, b)
     t = np.multiply(a if value == 1 else np.multiply(a, weak_number(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
 
@@ -363,7 +363,7 @@ def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
 def add_quotient(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a / b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
-        return map_blocks(_adding(np.divide, value), x, a, b)
+        return map_blocks(_make_sum(np.divide, value), x, a, b)
     t = np.divide(a if value == 1 else np.multiply(a, weak_number(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
 
@@ -386,7 +386,7 @@ def weak_number(value: Scalar, like: Array) -> Array | float:
     return type_number(value, like.dtype)
 
 
-def _mixing(weight: float) -> Callable[..., None]:
+def _make_mixture(weight: float) -> Callable[..., None]:
     def body(out: Array, start: Array, end: Array) -> None:
         np.subtract(end, start, out)
         if abs(weight) < 0.5:
@@ -407,7 +407,7 @@ def lerp(start: Any, end: Any, weight: Any) -> Array:
         broadcast_shape(start.shape, end.shape)  # PyTorch asks for shapes first
         weight = type_number(weight, start.dtype)
     if number and start.size >= LARGE and fits(start, end):
-        return map_blocks(_mixing(weight), start, end)
+        return map_blocks(_make_mixture(weight), start, end)
     gap = np.subtract(end, start)
     if number and type(gap) is np.ndarray and (gap.dtype is FLOAT32 or gap.dtype is FLOAT64):
         if abs(weight) < 0.5:

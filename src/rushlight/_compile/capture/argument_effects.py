@@ -74,7 +74,7 @@ class StandIn:
         self._requires_grad = t._requires_grad
 
 
-def standing_in(tensors: list[Tensor], program: Program, state: State) -> list[Any]:
+def find_stand_ins(tensors: list[Tensor], program: Program, state: State) -> list[Any]:
     """The arguments for keeping: those that a program names themselves, stand-ins for the rest."""
     named = [i.holder for i in program.instructions] + [v.holder for v in program.inputs]
     kept = (*named, *program.leaves, *program.without, *state.tensors.values())

@@ -33,7 +33,7 @@ def place_items(
     live: list[tuple[int, int, int]] = []  # offset, size, last use
     for place, item in enumerate(items):
         live = [x for x in live if x[2] >= place]
-        free = _dying(item, place, last, offsets, groups)
+        free = _find_reusable(item, place, last, offsets, groups)
         for v in made(item):
             if v.root in kept or v.kind == "write":
                 continue
@@ -67,7 +67,7 @@ def _first_fit(size: int, live: Iterable[tuple[int, int, int]]) -> int:
     return offset
 
 
-def _dying(item: object, place: int, last: dict[int, int], offsets: dict[int, int],
+def _find_reusable(item: object, place: int, last: dict[int, int], offsets: dict[int, int],
            groups: dict[int, Any]) -> list[Value]:  # fmt: skip
     """The operands whose memory an elementwise kernel may write: each element is read before."""
     if not isinstance(item, Kernel) or not item.flat or not groups[place].elementwise:

@@ -177,10 +177,12 @@ def function_fields() -> dict[str, int]:
         "__doc__": ["one text", "the other text"],
     }
 
-    def putting(name: str) -> Callable[[Any], None]:
+    def make_setter(name: str) -> Callable[[Any], None]:
         return lambda value: setattr(sample, name, value)
 
-    return {name: object_field(sample, putting(name), values) for name, values in fields.items()}
+    return {
+        name: object_field(sample, make_setter(name), values) for name, values in fields.items()
+    }
 
 
 def slot_offset(x: object, name: str) -> int:

@@ -71,7 +71,7 @@ def say_better(name: str) -> None:
     say_once(name, BETTER[name])
 
 
-def saying_better(name: str, raw: AnyCallable) -> AnyCallable:
+def warn_of_better(name: str, raw: AnyCallable) -> AnyCallable:
     """The array function of a row, which warns, once, that there is a better one."""
 
     def run(*args: Array | int) -> Any:

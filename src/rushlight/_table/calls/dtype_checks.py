@@ -108,7 +108,7 @@ def subtraction(args: Arguments, raws: Arguments) -> None:
         raise RuntimeError(TWO_BOOLS)
     if bools[0] or bools[1]:
         raise RuntimeError(ONE_BOOL)
-    scaling(args, raws)
+    check_alpha(args, raws)
 
 
 def negation(args: list[Tensor], raws: list[Array]) -> None:
@@ -117,7 +117,7 @@ def negation(args: list[Tensor], raws: list[Array]) -> None:
         raise RuntimeError(NEGATED_BOOL)
 
 
-def scaling(args: Arguments, raws: Arguments) -> None:
+def check_alpha(args: Arguments, raws: Arguments) -> None:
     """Refuses an `alpha` of a higher category than the operands."""
     if len(raws) < 3 or type(raws[2]) is int:
         return

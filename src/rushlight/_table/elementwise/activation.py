@@ -29,7 +29,7 @@ from ..._formula.words import (
 )
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import is_bare, numbers_for
-from ..rows.composite import asking_too, composite
+from ..rows.composite import composite, make_asking
 from ..rows.gradient_kernels import record_gradient
 from ..rows.out_rules import OutRules
 from ..rows.row import Row, elementwise, general
@@ -452,7 +452,7 @@ def _lone(name: str, row: Row, doc: str) -> AnyCallable:
         function.__doc__ = doc
         return function
 
-    return composite("nn.functional", name=name)(asking_too(make))
+    return composite("nn.functional", name=name)(make_asking(make))
 
 
 relu_function = _lone("relu", relu, "Each element where it is positive, else 0.")

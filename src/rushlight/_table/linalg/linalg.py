@@ -9,7 +9,7 @@ from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
-from ..calls.deprecated_orders import say_better, saying_better
+from ..calls.deprecated_orders import say_better, warn_of_better
 from ..rows.composite import composite
 from ..rows.out_argument import give, give_copied
 from ..rows.out_rules import OutRules
@@ -239,7 +239,7 @@ def _triangular_solve_tangents(
 triangular_solve = general(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    saying_better("triangular_solve", _solve_and_clone),
+    warn_of_better("triangular_solve", _solve_and_clone),
     joint=_triangular_solve_gradients,
     jvp=_triangular_solve_tangents,
     out=True,

@@ -73,7 +73,7 @@ def casting(key: tuple[str, str], function: AnyCallable) -> AnyCallable:
     return run
 
 
-def casting_method(name: str, function: object) -> Any:
+def make_casting_method(name: str, function: object) -> Any:
     """The method called `name`, which converts its arguments if it is a function that does."""
     known = _made.get(id(function)) if name in CAST_NAMES else None
     return function if known is None else known[1]

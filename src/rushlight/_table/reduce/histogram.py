@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 raw = later("_array.reduce.histogram")
 
 
-def _recording(name: str) -> Row:
+def _declare_recorded(name: str) -> Row:
     """The row that records where the last `count` of its operands come from: from the others."""
     refuse = _checks.no_derivative(name)
     return general(
@@ -41,10 +41,10 @@ def _recording(name: str) -> Row:
     )
 
 
-_of_histogram = _recording("histogram")
-_of_edges = _recording("_histogramdd_bin_edges")
-_of_numbers = _recording("_histogramdd_from_bin_cts")
-_of_tensors = _recording("_histogramdd_from_bin_tensors")
+_of_histogram = _declare_recorded("histogram")
+_of_edges = _declare_recorded("_histogramdd_bin_edges")
+_of_numbers = _declare_recorded("_histogramdd_from_bin_cts")
+_of_tensors = _declare_recorded("_histogramdd_from_bin_tensors")
 
 
 def _record(row: Row, results: list[Array], *operands: object) -> list[Tensor]:

@@ -52,7 +52,7 @@ def asks(function: F) -> F:
     return function
 
 
-def asking_too(make: Callable[[bool], F]) -> F:
+def make_asking(make: Callable[[bool], F]) -> F:
     """A function made in two kinds: the table's own, and one for users that asks by itself.
 
     def make(asking):

@@ -16,7 +16,7 @@ from ..._core.storage import TensorBase
 from ..calls.call_errors import combination
 from ..calls.deprecated_orders import say_better
 from ..calls.dispatch import Dispatcher
-from ..rows.composite import asking_too, composite
+from ..rows.composite import composite, make_asking
 from ..rows.out_rules import OutRules, before_others
 from ..rows.row import Row, linear
 from ..rows.tensor_namespace import table
@@ -103,7 +103,7 @@ def _check(tensors: Any) -> list[Tensor]:
     return found
 
 
-def _joining(name: str, row: Row, doc: str) -> AnyCallable:
+def _make_joining(name: str, row: Row, doc: str) -> AnyCallable:
     """The public function of a row on a list; its usual calls go straight to the core."""
     words = Dispatcher(name, [row])
 
@@ -137,13 +137,13 @@ def _joining(name: str, row: Row, doc: str) -> AnyCallable:
         function.__doc__ = doc
         return function
 
-    return composite("", name=name)(asking_too(make))
+    return composite("", name=name)(make_asking(make))
 
 
-_cat = _joining("cat", cat, "The tensors one after the other along a dimension.")
-_concat = _joining("concat", cat, "Another name of `cat`.")
-_concatenate = _joining("concatenate", cat, "Another name of `cat`.")
-_stack = _joining("stack", stack, "The tensors along a new dimension.")
+_cat = _make_joining("cat", cat, "The tensors one after the other along a dimension.")
+_concat = _make_joining("concat", cat, "Another name of `cat`.")
+_concatenate = _make_joining("concatenate", cat, "Another name of `cat`.")
+_stack = _make_joining("stack", stack, "The tensors along a new dimension.")
 
 
 def _list(tensors: Any, name: str) -> list[Any]:

@@ -41,7 +41,7 @@ def _follow_layout(y: Array, x: Array, mode: str) -> Array:
     return y if mode == "circular" else follow_layout(y, x)
 
 
-def _borrowing(name: str, node: str, mode: str) -> Row:
+def _declare_padding(name: str, node: str, mode: str) -> Row:
     return linear(
         f"{name}(Tensor self, int[] padding) -> Tensor",
         lambda x, padding: _follow_layout(raw.borrow(x, padding, mode), x, mode),
@@ -61,14 +61,20 @@ def _borrowing(name: str, node: str, mode: str) -> Row:
 
 
 _ROWS = {
-    ("reflect", 1): _borrowing("reflection_pad1d", "ReflectionPad1DBackward0", "reflect"),
-    ("reflect", 2): _borrowing("reflection_pad2d", "ReflectionPad2DBackward0", "reflect"),
-    ("reflect", 3): _borrowing("reflection_pad3d", "ReflectionPad3DBackward0", "reflect"),
-    ("replicate", 1): _borrowing("replication_pad1d", "ReplicationPad1DBackward0", "replicate"),
-    ("replicate", 2): _borrowing("replication_pad2d", "ReplicationPad2DBackward0", "replicate"),
-    ("replicate", 3): _borrowing("replication_pad3d", "ReplicationPad3DBackward0", "replicate"),
+    ("reflect", 1): _declare_padding("reflection_pad1d", "ReflectionPad1DBackward0", "reflect"),
+    ("reflect", 2): _declare_padding("reflection_pad2d", "ReflectionPad2DBackward0", "reflect"),
+    ("reflect", 3): _declare_padding("reflection_pad3d", "ReflectionPad3DBackward0", "reflect"),
+    ("replicate", 1): _declare_padding(
+        "replication_pad1d", "ReplicationPad1DBackward0", "replicate"
+    ),
+    ("replicate", 2): _declare_padding(
+        "replication_pad2d", "ReplicationPad2DBackward0", "replicate"
+    ),
+    ("replicate", 3): _declare_padding(
+        "replication_pad3d", "ReplicationPad3DBackward0", "replicate"
+    ),
 }
-_CIRCULAR = _borrowing("_pad_circular", "PadCircularBackward0", "circular")
+_CIRCULAR = _declare_padding("_pad_circular", "PadCircularBackward0", "circular")
 
 
 _PADDINGS: Final = ("constant", "reflect", "replicate", "circular")

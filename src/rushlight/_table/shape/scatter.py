@@ -11,7 +11,7 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
 from ..calls import dtype_checks as _checks
-from ..calls.deprecated_orders import saying_better
+from ..calls.deprecated_orders import warn_of_better
 from ..calls.operand_fit import explain_masked_scatter
 from ..rows.composite import composite
 from ..rows.expanded_writes import warn_as
@@ -388,7 +388,7 @@ def _index_reduce_backward(
 index_reduce = general(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
     "bool include_self=True) -> Tensor",
-    saying_better("index_reduce", placing.index_reduce),
+    warn_of_better("index_reduce", placing.index_reduce),
     joint=lambda xp, g, self, dim, index, source, reduce, include_self, out, need: (
         _index_reduce_backward(
             xp, g, self, dim, index, source, reduce, include_self, out, need

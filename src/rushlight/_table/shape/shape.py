@@ -30,7 +30,7 @@ from ..calls.composite_checks import check
 from ..calls.conversions import integers
 from ..calls.dispatch import Dispatcher
 from ..calls.long_integers import refuse_misuse
-from ..rows.composite import asking_too, asks, composite
+from ..rows.composite import asks, composite, make_asking
 from ..rows.row import linear
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
 
 
 @composite("", name="reshape")
-@asking_too
+@make_asking
 def _reshape(asking: bool) -> Any:
     def reshape_to(*args: Any, **kwargs: Any) -> Any:
         """The same elements in another shape: a view where the layout allows it, else a copy."""

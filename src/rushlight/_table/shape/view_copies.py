@@ -38,7 +38,7 @@ def copy_of(row: Row, silent: str = "") -> Row:
     name = row.name + "_copy"
     return linear(
         f"{name}.{row.overload}({rest}" if row.overload else f"{name}({rest}",
-        _copying(row.raw, bool(silent)),
+        _make_copying(row.raw, bool(silent)),
         holomorphic=False,
         method=False,
         out=True,
@@ -55,7 +55,7 @@ def copy_of(row: Row, silent: str = "") -> Row:
     )
 
 
-def _copying(forward: AnyCallable, several: bool) -> AnyCallable:
+def _make_copying(forward: AnyCallable, several: bool) -> AnyCallable:
     if several:
         return lambda *args: joins.copies(forward(*args))
     return lambda *args: shapes.contiguous_copy(forward(*args))
