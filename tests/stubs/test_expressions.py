@@ -23,7 +23,7 @@ def wrong_programs() -> str:
 
 
 def test_there_are_enough() -> None:
-    assert len(expressions()) >= 500
+    assert len(expressions()) >= 650
     assert len(entries("refused.txt")) >= 100
     assert (
         sum(is_any(result) for _, result in expressions()) <= OPEN + 5

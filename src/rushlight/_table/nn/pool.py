@@ -409,13 +409,13 @@ _functional_max(3, max_pool3d, _row_function(max_pool3d_with_indices))
 def _lp_pool(dims: int) -> AnyCallable:
     def function(
         input: Tensor,
-        norm_type: int,
-        kernel_size: int,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
         stride: int | Sequence[int] | None = None,
         ceil_mode: bool = False,
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
-        k: tuple[int, ...] = checks.by_dimension(kernel_size, dims) if dims > 1 else (kernel_size,)
+        k: Any = checks.by_dimension(kernel_size, dims) if dims > 1 else (kernel_size,)
         if dims == 2:
             _, _ = k  # Python says what doesn't fit
         elif dims == 3:

@@ -97,9 +97,10 @@ class Generator:
         """The number from which the stream was started."""
         return self.stream.initial_seed()
 
-    def get_state(self) -> Any:
+    def get_state(self) -> Tensor:
         """The state of the stream: 5056 bytes, as PyTorch lays them out."""
-        return new_tensor(self.stream.get_state())
+        state: Any = new_tensor(self.stream.get_state())
+        return state
 
     def set_state(self, new_state: Tensor) -> None:
         """Takes up the state that `get_state` gave.

@@ -5,6 +5,8 @@ Rushlight computes with NumPy, so switches are remembered and change nothing.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..._base.lazy import lazy
 from ._switches import check_values
 
@@ -27,7 +29,26 @@ def flags_frozen() -> bool:
     return _frozen
 
 
-__getattr__ = lazy(__name__, {name: f".{name}" for name in _MODULES})
+if TYPE_CHECKING:
+    from . import (
+        cpu as cpu,
+        cuda as cuda,
+        cudnn as cudnn,
+        cusparselt as cusparselt,
+        kleidiai as kleidiai,
+        mha as mha,
+        miopen as miopen,
+        mkl as mkl,
+        mkldnn as mkldnn,
+        mps as mps,
+        nnpack as nnpack,
+        openmp as openmp,
+        opt_einsum as opt_einsum,
+        quantized as quantized,
+        xnnpack as xnnpack,
+    )
+else:
+    __getattr__ = lazy(__name__, {name: f".{name}" for name in _MODULES})
 
 
 check_values(__name__, {})
