@@ -415,7 +415,7 @@ def _lp_pool(dims: int) -> AnyCallable:
         ceil_mode: bool = False,
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
-        k: Any = checks.by_dimension(kernel_size, dims) if dims > 1 else (kernel_size,)
+        k: tuple[int, ...] = checks.by_dimension(kernel_size, dims) if dims > 1 else ()
         if dims == 2:
             _, _ = k  # Python says what doesn't fit
         elif dims == 3:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..._array import types as T
 from ..._base import errors
@@ -99,8 +99,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state of the stream: 5056 bytes, as PyTorch lays them out."""
-        state: Any = new_tensor(self.stream.get_state())
-        return state
+        return cast("Tensor", new_tensor(self.stream.get_state()))
 
     def set_state(self, new_state: Tensor) -> None:
         """Takes up the state that `get_state` gave.

@@ -24,6 +24,7 @@ from .registration import (
 from .tags import Tag
 
 if TYPE_CHECKING:
+    from ..._base.annotations import AnyCallable
     from ..._tensor.tensor import Tensor
 
 
@@ -179,14 +180,14 @@ def _refuse_aliases(
 
 @overload
 def custom_op(
-    name: str, fn: Callable[..., Any], /, *, mutates_args: str | Iterable[str],
-    device_types: Any = None, schema: str | None = None, tags: Any = None,
+    name: str, fn: AnyCallable, /, *, mutates_args: str | Iterable[str],
+    device_types: object = None, schema: str | None = None, tags: object = None,
 ) -> CustomOpDef: ...  # fmt: skip
 @overload
 def custom_op(
     name: str, fn: None = None, /, *, mutates_args: str | Iterable[str],
-    device_types: Any = None, schema: str | None = None, tags: Any = None,
-) -> Callable[[Callable[..., Any]], CustomOpDef]: ...  # fmt: skip
+    device_types: object = None, schema: str | None = None, tags: object = None,
+) -> Callable[[AnyCallable], CustomOpDef]: ...  # fmt: skip
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,
