@@ -309,3 +309,9 @@ def test_what_cannot_be_sent_to_a_process_is_refused_with_a_word_on_why() -> Non
         pytest.raises((AttributeError, pickle.PicklingError)),
     ):
         next(iter(loader))
+
+
+def test_workers_that_are_asked_for_nothing_ahead_are_refused() -> None:
+    loader = rl.utils.data.DataLoader([1, 2, 3], num_workers=1, prefetch_factor=0)
+    with pytest.raises(AssertionError, match="prefetch_factor must be greater than 0"):
+        iter(loader)

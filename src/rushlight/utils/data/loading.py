@@ -171,6 +171,10 @@ class Workers(Loading):
         self._parent = os.getpid()
         self._workers: list[Any] = []
         super().__init__(loader)
+        if loader.prefetch_factor <= 0:  # no batch would ever be ordered
+            raise AssertionError(
+                "prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter"
+            )
         # A pipe for each worker: one that dies in the middle of a batch ends its own pipe only.
         self._pipes: list[Any] = []
         self._workers_done_event = context.Event()
