@@ -158,11 +158,11 @@ clean:  ## removes what was built and installed here
 # The environment, made once; a stamp for each set of packages, renewed when pyproject.toml changes.
 
 $(VENV)/pyvenv.cfg:
-	@found=; for p in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	@found=; for p in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python); do \
 	    if "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$p; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	    echo "Rushlight needs Python 3.11 or newer; none was found (python3 is $$(python3 --version 2>&1 || true))."; \
+	    echo "Rushlight needs Python 3.11 or newer; none was found ($(or $(PYTHON),python3) is $$($(or $(PYTHON),python3) --version 2>&1 || true))."; \
 	    echo "Name one: make PYTHON=/path/to/python3.12"; exit 1; \
 	fi; \
 	printf '\n\033[1m==> %s\033[0m\n' "making $(VENV) with $$found ($$($$found --version))"; \
