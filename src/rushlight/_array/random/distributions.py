@@ -100,6 +100,12 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
         std = std / math.sqrt(2.0)
     elif name not in FLOATS:
         raise refuse("normal_kernel_cpu", out.dtype)
+    usual = mean == 0.0 and std == 1.0 and out.size >= 16
+    if usual and out.flags.c_contiguous and out.flags.writeable:
+        few = stream.few(out, True)
+        if few is not None:
+            out[...] = few
+            return out
 
     def draw(flat: Array, contiguous: bool) -> None:
         if contiguous and flat.size >= 16 and mean == 0.0 and std == 1.0:
