@@ -114,7 +114,6 @@ KNOWN: tuple[Known, ...] = (
         r"call: (Type|Attribute)Error",
         _METHOD,
     ),
-    Known(r"nn\.MultiheadAttention\(4, 2, dropout=2", r"call", _WHICH),
     Known(r"nn\.Transformer\(4, 2, 1, 1, 6\)\(R\(4\)", r"call", _WHICH),
     Known(r"nn\.Conv\dd\(4, 6, 3, dilation=0", r"call", _WHICH),
     Known(r"nn\.ConvTranspose\dd\(4, 6, 3, 2\)\(K", r"call", _WHICH),
