@@ -15,6 +15,12 @@ LLVM itself holds there nobody could free in a child.
 
 Imports are waited for likewise: a module that another thread is about to load would stay locked in
 the child, half loaded. One that couldn't be waited for is loaded anew there.
+
+Note [Interrupts and locks]
+Since Python 3.14 an interrupt may come between a lock's `__enter__` and the block of its `with`.
+The lock stays held then, and other threads wait for it for ever. So there the lock gives back by
+itself what it has just taken: the interpreter looks for interrupts when a function of C returns,
+not when one of Python does.
 """
 
 from __future__ import annotations
@@ -51,14 +57,33 @@ def _register(made: object, where: dict[int, weakref.ref[Any]]) -> Any:
     return made
 
 
+if sys.version_info >= (3, 14):
+
+    class RecursiveLock(RLock):
+        """A lock that an interrupt doesn't leave held. See Note [Interrupts and locks]."""
+
+        def __enter__(self) -> bool:
+            held = self._recursion_count()
+            try:
+                self.acquire()
+            except BaseException:
+                if self._recursion_count() > held:
+                    self.release()
+                raise
+            return True
+
+else:
+    RecursiveLock = RLock
+
+
 def lock() -> Any:
     """A lock for moments; the thread that has it may take it again."""
-    return _register(RLock(), _brief)
+    return _register(RecursiveLock(), _brief)
 
 
 def long_lock() -> Any:
     """A lock that may be held while other code runs; its holder may take it again."""
-    return _register(RLock(), _long)
+    return _register(RecursiveLock(), _long)
 
 
 def condition() -> threading.Condition:

@@ -1,6 +1,8 @@
 """Large products of matrices by emitted code, against NumPy's."""
 
+import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -191,4 +193,30 @@ def test_a_child_forked_within_a_product_has_all_threads_of_blas() -> None:
                 os._exit(library.scipy_openblas_get_num_threads64_())
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
     finally:
+        library.scipy_openblas_set_num_threads64_(count)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
+def test_interrupts_leave_blas_its_threads_after_the_next_product(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    library = gemm._openblas()
+    if library is None:
+        pytest.skip("NumPy came without OpenBLAS")
+    monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
+    count = library.scipy_openblas_get_num_threads64_()
+    library.scipy_openblas_set_num_threads64_(2)
+    x = np.ones((81, 81), np.float32)
+    old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for k in range(300):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + k * 1e-7)
+                while True:
+                    gemm.product(x, x)
+        gemm.product(x, x)
+        assert library.scipy_openblas_get_num_threads64_() == 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
         library.scipy_openblas_set_num_threads64_(count)

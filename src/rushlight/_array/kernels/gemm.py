@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+from _thread import get_ident
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -80,33 +81,40 @@ def _openblas() -> Any:
 class _OneThread:
     """A context in which OpenBLAS has one thread, for products on any number of Python's threads.
 
-    The first to enter takes the others away, the last to leave gives them back.
+    The first to enter takes the others away, the last to leave gives them back. A thread that an
+    interrupt kept from leaving does so the next time: `taken` and its own number are still there.
     """
 
     def __init__(self) -> None:
         self.lock = make_lock()
-        self.inside = self.threads = 0
+        self.inside: set[int] = set()
+        self.threads = 0
+        self.taken = False
         in_child(self._leave_all)
 
     def __enter__(self) -> None:
         with self.lock:
-            if not self.inside:
-                library = _openblas()
-                self.threads = library.scipy_openblas_get_num_threads64_()
-                library.scipy_openblas_set_num_threads64_(1)
-            self.inside += 1
+            self.inside.add(get_ident())
+            if not self.taken:
+                self.threads = _openblas().scipy_openblas_get_num_threads64_()
+                self.taken = True
+            _openblas().scipy_openblas_set_num_threads64_(1)
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
-            self.inside -= 1
+            self.inside.discard(get_ident())
             if not self.inside:
-                _openblas().scipy_openblas_set_num_threads64_(self.threads)
+                self._give_back()
+
+    def _give_back(self) -> None:
+        _openblas().scipy_openblas_set_num_threads64_(self.threads)
+        self.taken = False
 
     def _leave_all(self) -> None:
         # The threads that were inside don't survive a fork.
-        if self.inside:
-            self.inside = 0
-            _openblas().scipy_openblas_set_num_threads64_(self.threads)
+        self.inside.clear()
+        if self.taken:
+            self._give_back()
 
 
 _one_thread = _OneThread()

@@ -12,10 +12,10 @@ interpreter's lock needs no turn, but looks at the gate: where somebody has the 
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
+from ..._base.fork_locks import RecursiveLock
 from .program import Program, list_written
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class RunLock:
     """Who may write: a lock, and a word that machine code can look at."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = RecursiveLock()
         self.gate: Any = arena.table(arena.words(1), 0, 1)
 
 
