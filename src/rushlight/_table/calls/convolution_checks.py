@@ -164,6 +164,10 @@ def _too_small(given: list[int], out: list[int]) -> RuntimeError:
     )
 
 
+# Elements of a sample from which PyTorch leaves a transposed convolution to oneDNN.
+_MUCH: Final = 20_480
+
+
 def check_some_output(x: Array, w: Array, size: Shape, groups: int) -> None:
     """Refuses a transposed convolution to no places where PyTorch's own kernel computes it.
 
@@ -175,7 +179,7 @@ def check_some_output(x: Array, w: Array, size: Shape, groups: int) -> None:
     """
     kind = T.from_raw(x.dtype)
     large = min(w.shape[-2:]) > 3 and w.ndim > 3
-    much = groups > 1 or x.shape[0] > 1 or large or x.size > 20480
+    much = groups > 1 or x.shape[0] > 1 or large or x.size > _MUCH
     if not x.shape[0] or kind is D.bfloat16 or (kind is D.float32 and much):
         return
     one = [1] if x.ndim == 3 else []  # PyTorch does it in two dimensions
