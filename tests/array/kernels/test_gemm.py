@@ -118,31 +118,37 @@ def test_products_shorter_or_longer_than_where_code_is_faster_are_left_to_numpy(
         assert (matrix_product(x, x) == size).all()
 
 
-def test_short_products_leave_no_thread_of_blas_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def openblas(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """OpenBLAS with three threads, of which short products take two away."""
     library = gemm._openblas()
     if library is None:
         pytest.skip("NumPy came without OpenBLAS")
     monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
+    count = library.scipy_openblas_get_num_threads64_()
+    library.scipy_openblas_set_num_threads64_(3)
+    yield library
+    library.scipy_openblas_set_num_threads64_(count)
+
+
+def test_short_products_leave_no_thread_of_blas_waiting(
+    openblas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     used: list[int] = []
     matmul = np.matmul
 
     def spy(*args: Any, **kwargs: Any) -> Any:
-        used.append(library.scipy_openblas_get_num_threads64_())
+        used.append(openblas.scipy_openblas_get_num_threads64_())
         return matmul(*args, **kwargs)
 
-    count = library.scipy_openblas_get_num_threads64_()
-    library.scipy_openblas_set_num_threads64_(2)
-    try:
-        monkeypatch.setattr(np, "matmul", spy)
-        x, bias = np.ones((90, 90)), np.arange(90.0)
-        found = gemm.product(x, x, None, bias)
-        assert found is not None and (found == 90 + bias).all()
-        with pytest.raises(ValueError):
-            gemm.product(x, np.ones((80, 90)))
-        assert used == [1, 1]
-        assert library.scipy_openblas_get_num_threads64_() == 2
-    finally:
-        library.scipy_openblas_set_num_threads64_(count)
+    monkeypatch.setattr(np, "matmul", spy)
+    x, bias = np.ones((90, 90)), np.arange(90.0)
+    found = gemm.product(x, x, None, bias)
+    assert found is not None and (found == 90 + bias).all()
+    with pytest.raises(ValueError):
+        gemm.product(x, np.ones((80, 90)))
+    assert used == [1, 1]
+    assert openblas.scipy_openblas_get_num_threads64_() == 3
 
 
 @pytest.mark.parametrize("shape", [(96, 40, 800), (2000, 40, 420), (2100, 64, 70), (70, 64, 2100)])
@@ -157,55 +163,30 @@ def test_chunks_of_rows_and_of_columns_give_numpys_product(shape: tuple[int, int
             assert found is not None and close(found, exact.astype("f4"), k)
 
 
-def test_threads_that_multiply_at_once_leave_blas_its_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    library = gemm._openblas()
-    if library is None:
-        pytest.skip("NumPy came without OpenBLAS")
-    monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
-    count = library.scipy_openblas_get_num_threads64_()
-    library.scipy_openblas_set_num_threads64_(3)
+def test_threads_that_multiply_at_once_leave_blas_its_threads(openblas: Any) -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     x = np.ones((90, 90))
     try:
         with ThreadPoolExecutor(4) as threads:
             found = list(threads.map(lambda _: gemm.product(x, x), range(400)))
-        assert all(y is not None and (y == 90).all() for y in found)
-        assert library.scipy_openblas_get_num_threads64_() == 3
     finally:
         sys.setswitchinterval(interval)
-        library.scipy_openblas_set_num_threads64_(count)
+    assert all(y is not None and (y == 90).all() for y in found)
+    assert openblas.scipy_openblas_get_num_threads64_() == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_forked_within_a_product_has_all_threads_of_blas() -> None:
-    library = gemm._openblas()
-    if library is None:
-        pytest.skip("NumPy came without OpenBLAS")
-    count = library.scipy_openblas_get_num_threads64_()
-    library.scipy_openblas_set_num_threads64_(2)
-    try:
-        with gemm._one_thread:
-            child = os.fork()
-            if not child:
-                os._exit(library.scipy_openblas_get_num_threads64_())
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
-    finally:
-        library.scipy_openblas_set_num_threads64_(count)
+def test_a_child_forked_within_a_product_has_all_threads_of_blas(openblas: Any) -> None:
+    with gemm._one_thread:
+        child = os.fork()
+        if not child:
+            os._exit(openblas.scipy_openblas_get_num_threads64_())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timers")
-def test_interrupts_leave_blas_its_threads_after_the_next_product(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    library = gemm._openblas()
-    if library is None:
-        pytest.skip("NumPy came without OpenBLAS")
-    monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
-    count = library.scipy_openblas_get_num_threads64_()
-    library.scipy_openblas_set_num_threads64_(2)
+def test_interrupts_leave_blas_its_threads_after_the_next_product(openblas: Any) -> None:
     x = np.ones((81, 81), np.float32)
     old = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
@@ -215,8 +196,7 @@ def test_interrupts_leave_blas_its_threads_after_the_next_product(
                 while True:
                     gemm.product(x, x)
         gemm.product(x, x)
-        assert library.scipy_openblas_get_num_threads64_() == 2
+        assert openblas.scipy_openblas_get_num_threads64_() == 3
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
-        library.scipy_openblas_set_num_threads64_(count)
