@@ -19,7 +19,8 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,14 +100,17 @@ def _rate(work: float, run: Callable[[], object], seconds: float = 1.0) -> float
     return work / best
 
 
+def _modules() -> Iterator[Any]:
+    """The systems whose products and copies are tried, as far as they can be imported."""
+    for name in ("torch", "rushlight"):
+        with suppress(ImportError):
+            yield importlib.import_module(name)
+
+
 def peak_flops() -> float:
     """Operations per second of the fastest product of matrices at hand."""
     found = []
-    for name in ("torch", "rushlight"):
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
+    for module in _modules():
         for size in (512, 1024):
             a = module.ones(size, size)
             found.append(_rate(2.0 * size**3, lambda a=a, m=module: m.mm(a, a)))  # type: ignore[misc]
@@ -117,11 +121,7 @@ def bandwidth() -> float:
     """Bytes per second, read and written, of the fastest copy at hand."""
     count = 1 << 26
     found = []
-    for name in ("torch", "rushlight"):
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
+    for module in _modules():
         a, b = module.ones(count), module.empty(count)
         found.append(_rate(2.0 * FLOAT * count, lambda a=a, b=b: b.copy_(a)))  # type: ignore[misc]
     a, b = np.ones(count, np.float32), np.empty(count, np.float32)
