@@ -77,13 +77,11 @@ _LATER_WISHES: Final = ("max_version", "copy", "dl_device")
 
 def _ask_for(value: Producer, wishes: dict[str, object]) -> tuple[object, bool]:
     """A producer's capsule, and whether it has heard of the wish for a copy."""
-    for forgotten in (None, *_LATER_WISHES[:-1]):
-        wishes.pop(forgotten or "", None)
+    for later in _LATER_WISHES:
         try:
             return value.__dlpack__(**wishes), "copy" in wishes
         except TypeError:
-            continue
-    wishes.pop(_LATER_WISHES[-1], None)
+            wishes.pop(later, None)
     return value.__dlpack__(**wishes), False
 
 

@@ -100,15 +100,15 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
         std = std / math.sqrt(2.0)
     elif name not in FLOATS:
         raise refuse("normal_kernel_cpu", out.dtype)
-    usual = mean == 0.0 and std == 1.0 and out.size >= 16
-    if usual and out.flags.c_contiguous and out.flags.writeable:
+    usual = mean == 0.0 and std == 1.0
+    if usual and out.size >= 16 and out.flags.c_contiguous and out.flags.writeable:
         few = stream.few(out, True)
         if few is not None:
             out[...] = few
             return out
 
     def draw(flat: Array, contiguous: bool) -> None:
-        if contiguous and flat.size >= 16 and mean == 0.0 and std == 1.0:
+        if contiguous and flat.size >= 16 and usual:
             _normal(stream, flat, 0.0, 1.0)  # nothing can overflow
         elif contiguous and flat.size >= 16:
             with np.errstate(over="ignore"):
