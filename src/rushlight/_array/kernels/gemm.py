@@ -62,7 +62,7 @@ def faster() -> range:
         return range(0)
     name = library.scipy_openblas_get_corename64_
     name.restype = ctypes.c_char_p
-    return range(1 << 20, sys.maxsize) if name() in _NARROW else range(THREADED, 1 << 32)
+    return range(THREADED, sys.maxsize if name() in _NARROW else 1 << 32)
 
 
 @cache

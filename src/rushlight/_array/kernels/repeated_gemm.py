@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
+from ..types import in_order_copy
 from .calls import Along, Calls, repeat_call
 from .gemm import NO_TAPS, THREADED, code_of, faster
 from .launch import address, guard_launch, plain, ready
-from .transpose import copy_in_order
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -39,9 +37,7 @@ def by_matrix(matrix: Array, rows: int) -> Product | None:
     width = next((w for w in (4 * lanes, 2 * lanes, lanes) if columns % w == 0), columns)
     panels = columns // width
     cut = matrix.reshape(depth, panels, width).swapaxes(0, 1)
-    packed = copy_in_order(cut)
-    if packed is None:
-        packed = np.ascontiguousarray(cut)
+    packed: Array = in_order_copy(cut)
     if not plain(packed):
         return None
     return Product(packed, columns)
@@ -59,7 +55,7 @@ class Product:
 
     def __call__(self, a: Array, out: Array) -> None:
         rows = a.shape[0]
-        threads = get_num_threads() if self._uses_threads(rows) else 1
+        threads = get_num_threads() if rows * self.packed.size >= THREADED else 1
         self.run(self.function, self._frame(address(a), address(out), rows), self.panels, threads)
 
     def calls(self, a: Along, out: int, rows: int, starts: Array) -> Calls:
@@ -67,9 +63,6 @@ class Product:
         frame = self._frame(0, out, rows)
         shared = rows * self.packed.size >= _LISTED
         return repeat_call(self.function, frame, {0: a}, starts, self.panels, shared)
-
-    def _uses_threads(self, rows: int) -> bool:
-        return rows * self.packed.size >= THREADED
 
     def _frame(self, a: int, out: int, rows: int) -> bytes:
         depth, width = self.depth, self.width

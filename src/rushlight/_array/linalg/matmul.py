@@ -32,14 +32,12 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
-def affine(a: Array, b: Array, bias: Array) -> Array:
-    """a b + bias, for matrices of 4- or 8-byte floats and a row of their type that fit."""
-    if a.size * b.shape[1] >= kernels.PRODUCT:
-        found = kernels.gemm.product(a, b, None, bias)
-        if found is not None:
-            return found
-    out = a.dot(b)
-    return np.add(out, bias, out)
+def biased_product(a: Array, b: Array, bias: Array) -> Array | None:
+    """a b + bias of large matrices and a row, added in one go; None where the plain way is left."""
+    if a.size * b.shape[1] < kernels.PRODUCT:
+        return None
+    found: Array | None = kernels.gemm.product(a, b, None, bias)
+    return found
 
 
 def _product(a: Array, b: Array) -> Any:
@@ -287,7 +285,9 @@ def linear(x: Array, weight: Array, bias: Array | None) -> Any:
             and dtype is bias.dtype and (dtype is FLOAT32 or dtype is FLOAT64)):  # fmt: skip
         try:
             if weight.size > TINY and weight.shape == (bias.size, x.shape[1]):
-                return affine(x, weight.T, bias)
+                found = biased_product(x, weight.T, bias)
+                if found is not None:
+                    return found
             out = _small_or_not(x, weight.T)
             if bias.size == out.shape[1]:
                 return np.add(out, bias, out)

@@ -27,7 +27,7 @@ import numpy as np
 
 from .. import kernels
 from ..linalg import tiny_matmul as tiny
-from ..linalg.matmul import affine, matrix_product
+from ..linalg.matmul import biased_product, matrix_product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,13 +110,13 @@ def _previous(states: Array, first: Array, steps: list[tuple[int, int, int]]) ->
 
 def _input_part(x: Array, weight: Array, bias: Array | None) -> Any:
     rows = _flat(x)
-    large = rows.size * len(weight) >= kernels.PRODUCT
-    if large and bias is not None and rows.dtype.char in "fd":
-        return affine(rows, weight.T, bias)
+    if bias is None:
+        return _product(rows, weight.T)
+    found = biased_product(rows, weight.T, bias)
+    if found is not None:
+        return found
     part = _product(rows, weight.T)
-    if bias is not None:
-        np.add(part, bias, part)
-    return part
+    return np.add(part, bias, part)
 
 
 def _logistic(z: Array) -> None:
