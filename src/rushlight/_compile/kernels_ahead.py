@@ -16,10 +16,15 @@ from typing import Any, Final
 from .. import optim
 from .._array.kernels import foreseen
 from .._native import prebuilt
+from .._native.cpython import builtin_call, guard_checker
+from .._native.emitted import skinny_gemm
 from .._native.llvm import loader, target
+from .._native.llvm.emit import F32, F64
 from .._native.llvm.prebuilt_objects import Collected
 from .._table import ROWS
 from ..nn._ground import f as _f
+from .assembly import driver
+from .lowering import copies
 
 #: The options that choose between an optimizer's formulas, and what they may be.
 _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
@@ -64,7 +69,20 @@ def collect(name: str) -> Collected:
     collected = Collected()
     loader.record(collected)
     foreseen.ask(functions(), updates())
+    ask_for_steps()
     return collected
+
+
+def ask_for_steps() -> None:
+    """What compiled steps need whatever they compute, and would wait for at their first call."""
+    guard_checker.entry()
+    builtin_call.start()
+    for name in ("run", "gather", "gemm_f32", "gemm_f64"):  # one of each module
+        driver.addresses()[name]
+    copies.addresses()
+    forms = ("dots", *(f"outer {columns}" for columns in range(1, skinny_gemm.MOST + 1)))
+    for kind, form in product((F32, F64), forms):
+        skinny_gemm.load(kind, form)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,12 @@ def starter(name: str, target: int, state: int) -> Callable[[], Any]:
         return lambda: NotImplemented if run(state) else None
     entries = [entry_of("PyEval_SaveThread"), entry_of("PyEval_RestoreThread")]
     table = struct.pack("6q", id(None), id(NotImplemented), *entries, target, state)
-    return builtin(name, engine.load(_start())["start"], table, NO_ARGUMENTS)
+    return builtin(name, start(), table, NO_ARGUMENTS)
+
+
+def start() -> int:
+    """The address of the function behind each starter."""
+    return engine.load(_start())["start"]
 
 
 @cache
