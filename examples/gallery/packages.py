@@ -20,8 +20,18 @@ STRAY = ("test", "tests")
 #: What the environment decides: a driver that named one of these would replace what is measured.
 NEVER = {"torch", "rushlight", "numpy", "scipy"}
 
+_LEARNING = ("joblib==1.6.0", "threadpoolctl==3.8.0", "narwhals==2.29.0")
 #: What a package needs in turn, for those that many drivers ask for.
 BROUGHT = {
+    "captum==0.9.0": ("matplotlib==3.11.2",),
+    "UMNN==1.71": ("matplotlib==3.11.2",),
+    "scikit-learn": _LEARNING,
+    "scikit-learn==1.9.1": _LEARNING,
+    "matplotlib==3.11.2": (
+        "contourpy==1.3.3", "cycler==0.12.1", "fonttools==4.68.0", "kiwisolver==1.5.1",
+        "packaging==26.3", "pillow==13.0.0", "pyparsing==3.3.3", "python-dateutil==4.0.0",
+        "six==1.17.0",
+    ),
     "huggingface_hub==2.4.0": (
         "httpx2==2.16.2", "truststore==0.10.5", "httpcore2==2.16.2", "h11==0.16.0",
         "anyio==4.16.0", "idna==3.13", "certifi==2026.5.20", "pyyaml==6.0.3", "tqdm==4.70.1",
