@@ -302,20 +302,39 @@ VOLUMES = [
     (2, 3, 1, 1, (6, 8, 8), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
     (1, 1, 2, 3, (9, 6, 6), (3, 2, 2), (1, 2, 2), (2, 0, 0), (2, 1, 1)),
     (2, 1, 2, 3, (4, 4, 4), (2, 2, 2), (4, 2, 2), (0, 0, 0), (1, 1, 1)),
+    # Small planes, and blocks of planes with some left over.
+    (3, 1, 16, 48, (5, 4, 5), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    (2, 1, 32, 16, (6, 6, 6), (3, 3, 3), (2, 2, 2), (1, 1, 1), (1, 1, 1)),
+    (2, 1, 3, 4, (27, 9, 17), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    (1, 2, 2, 3, (41, 7, 9), (4, 2, 3), (2, 1, 1), (3, 0, 1), (3, 1, 1)),
+    (9, 1, 3, 4, (6, 9, 9), (3, 3, 3), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
+    # A kernel deeper than the body, and planes that meet padding alone.
+    (2, 1, 3, 4, (2, 6, 7), (5, 3, 3), (1, 1, 1), (2, 1, 1), (1, 1, 1)),
+    (2, 1, 3, 4, (3, 6, 7), (2, 3, 3), (2, 1, 1), (4, 1, 1), (1, 1, 1)),
+    (1, 1, 3, 4, (9, 6, 7), (1, 3, 3), (3, 1, 1), (0, 1, 1), (1, 1, 1)),
 ]
 
 
 @pytest.mark.parametrize("case", VOLUMES)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("turned", [False, True])
 def test_convolutions_of_volumes_equal_numpys(
-    monkeypatch: pytest.MonkeyPatch, dtype: str, case: tuple[Any, ...]
+    monkeypatch: pytest.MonkeyPatch, dtype: str, turned: bool, case: tuple[Any, ...]
 ) -> None:
     samples, groups, channels, rows, size, k, stride, pad, dilation = case
     rng = np.random.default_rng(5)
     out = convolve.out_sizes(size, k, stride, pad, dilation)
-    x = rng.standard_normal((samples, groups * channels, *size)).astype(dtype)
-    g = rng.standard_normal((samples, groups * rows, *out)).astype(dtype)
-    w = rng.standard_normal((groups * rows, channels, *k)).astype(dtype)
+
+    def normal(*shape: int) -> Any:
+        made = rng.standard_normal(shape).astype(dtype)
+        if turned:  # channels last, every second plane of a larger body
+            twice = np.repeat(np.ascontiguousarray(made.swapaxes(1, -1)), 2, 2)
+            return twice[:, :, ::2].swapaxes(1, -1)
+        return made
+
+    x = normal(samples, groups * channels, *size)
+    g = normal(samples, groups * rows, *out)
+    w = normal(groups * rows, channels, *k)
     bias = rng.standard_normal(groups * rows).astype(dtype)
     rest = (stride, pad, dilation, groups)
 
@@ -333,6 +352,45 @@ def test_convolutions_of_volumes_equal_numpys(
         for found, wanted in zip(all_three(), exact, strict=True):
             assert close(found, wanted, int(np.prod(k)) * max(channels, rows) + g.size)
     assert calls == ["correlate", "correlate_transposed", "weigh"] * 2
+
+
+@pytest.mark.parametrize("case", VOLUMES)
+def test_threads_change_no_digit_of_convolutions_of_volumes(
+    monkeypatch: pytest.MonkeyPatch, case: tuple[Any, ...]
+) -> None:
+    samples, groups, channels, rows, size, k, stride, pad, dilation = case
+    rng = np.random.default_rng(8)
+    out = convolve.out_sizes(size, k, stride, pad, dilation)
+    x = rng.standard_normal((samples, groups * channels, *size), np.float32)
+    g = rng.standard_normal((samples, groups * rows, *out), np.float32)
+    w = rng.standard_normal((groups * rows, channels, *k), np.float32)
+    rest = (stride, pad, dilation, groups)
+    for module in (convolution, small_convolution):
+        monkeypatch.setattr(module, "THREADED", 0)
+    found = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(parallel, "_threads", threads)
+        y = convolution_3d.correlate(x, w, None, *rest[:3], out, groups)
+        d = convolution_3d.correlate_transposed(g, w, size, *rest)
+        found.append((y, d, convolution_3d.weigh(x, g, k, *rest)))
+    for others in found[1:]:
+        assert all((a == b).all() for a, b in zip(found[0], others, strict=True))
+
+
+def test_a_convolution_of_bodies_without_memory_is_out_of_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*args: Any) -> Any:
+        raise np._core._exceptions._ArrayMemoryError((1,), np.dtype("f4"))  # type: ignore[attr-defined]
+
+    x, w = np.ones((2, 8, 6, 9, 9), "f4"), np.ones((8, 8, 3, 3, 3), "f4")
+    one = (1, 1, 1)
+    monkeypatch.setattr(kernels, "CONVOLUTION", 0)
+    monkeypatch.setattr(convolution, "Memory", refuse)
+    with pytest.raises(MemoryError):
+        convolve.correlate(x, w, None, one, one, one, 1)
+    with pytest.raises(MemoryError):
+        convolve.weigh(x, x, (3, 3, 3), one, one, one, 1)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

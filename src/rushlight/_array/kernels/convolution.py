@@ -20,7 +20,7 @@ from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
 from . import convolution_geometry as geometry, depthwise, small_convolution
 from .convolution_geometry import Layout, Output, Plan
-from .convolution_workspace import SHARES, THREADED, Memory, even, share_samples
+from .convolution_workspace import SHARES, THREADED, Memory, Samples, even, share_samples
 from .launch import address, guard_launch, ready
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
 _WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
 
 
-def _suits(x: Array, other: Array) -> bool:
+def suits(x: Array, other: Array, dims: tuple[int, ...] = (3, 4)) -> bool:
+    """Whether the emitted code can read both arrays, of which the first has one of `dims`."""
     dtype = x.dtype
     if dtype is not other.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
         return False
-    if x.ndim not in (3, 4) or not ready():
+    if x.ndim not in dims or not ready():
         return False
     return not any(s % dtype.itemsize for s in x.strides + other.strides)
 
@@ -62,7 +63,8 @@ def _pair(sizes: Sizes, neutral: int = 1) -> Sizes:
     return sizes if len(sizes) == 2 else (neutral, *sizes)
 
 
-def _layout(x: Array) -> Layout:
+def layout_of(x: Array) -> Layout:
+    """Elements from sample to sample, channel to channel, row to row, column to column."""
     size = x.dtype.itemsize
     a, b, c, d = (s // size for s in x.strides)
     return a, b, c, d
@@ -80,7 +82,7 @@ def _places(
     return found, plan.offsets(found, channels), places
 
 
-def _run_plan(
+def run_plan(
     plan: Plan,
     x: Array,
     w: Array,
@@ -93,8 +95,9 @@ def _run_plan(
     """Writes to y what the plan makes of x; `inward` sums over the second dimension of w."""
     dtype = x.dtype
     addresses, lanes, high = _code(dtype)
-    count, channels = x.shape[:2]
-    rows, per_group = y.shape[1] // groups, channels // groups
+    read, made = Samples(x), Samples(y)
+    count, channels = read.count, read.channels
+    rows, per_group = made.channels // groups, channels // groups
     over_rows, over_channels, *taps = (s // dtype.itemsize for s in w.strides)
     row_step, sum_step = (over_rows, over_channels) if inward else (over_channels, over_rows)
     group_step = (rows if inward else per_group) * over_rows
@@ -103,24 +106,29 @@ def _run_plan(
     ]
     padded = 1 if rows == 1 and groups > 1 else -(-rows // 4) * 4
     depths = [len(places) for _, _, places in found]
-    packed = np.empty(groups * padded * sum(depths), dtype)
-    next_y, channel_y, row_y, column_y = _layout(y)
+    # Outputs that sum over the same taps have the same weights.
+    lengths = {output.taps: depth for depth, (output, _, _) in zip(depths, found)}
+    packed = np.empty(groups * padded * sum(lengths.values()), dtype)
     work = count * groups * rows * sum(
         depth * output.rows * output.columns for depth, (output, _, _) in zip(depths, found)
     )  # fmt: skip
     threads = get_num_threads() if work >= THREADED else 1
+    starts: dict[Any, int] = {}
     table, start = [], 0
     for depth, (output, offsets, places) in zip(depths, found):
-        blocks = -(-padded // high)
-        frame = _PACK_FRAME(
-            address(w), address(packed) + start * dtype.itemsize, rows, padded, depth, row_step,
-            address(places), blocks, high, group_step, padded * depth,
-        )  # fmt: skip
-        if depth:
-            pool.run(addresses["pack"], frame, groups * blocks, threads)
-        first = output.start[0] * row_y + output.start[1] * column_y
-        table += [depth, address(offsets), start, output.rows, output.columns, first]
-        start += groups * padded * depth
+        if output.taps not in starts:
+            starts[output.taps] = start
+            blocks = -(-padded // high)
+            frame = _PACK_FRAME(
+                address(w), address(packed) + start * dtype.itemsize, rows, padded, depth,
+                row_step, address(places), blocks, high, group_step, padded * depth,
+            )  # fmt: skip
+            if depth:
+                pool.run(addresses["pack"], frame, groups * blocks, threads)
+            start += groups * padded * depth
+        first = output.start[0] * made.row + output.start[1] * made.column
+        at = starts[output.taps]
+        table += [depth, address(offsets), at, output.rows, output.columns, first]
     added = np.zeros((groups, padded), dtype)
     if bias is not None:
         added[:, :rows] = bias.reshape(groups, rows)
@@ -132,13 +140,13 @@ def _run_plan(
     room = 0 if plan.direct else even(channels * plan.plane)
     slot = room + padded * band_line
     memory = Memory(threads, slot, dtype)
-    next_x, channel_x = (s // dtype.itemsize for s in x.strides[:2])
     frame = _CORRELATE_FRAME(
         address(x), address(packed), address(added), address(y), memory.flags_at, memory.at, slot,
-        room, threads, parts, plan.direct, next_x, channel_x, channels, plan.plane,
+        room, threads, parts, plan.direct, read.inner, read.outer, made.outer, read.next,
+        read.channel, channels, plan.plane,
         len(plan.table), address(plan.table), plan.pitch, *plan.step, groups,
-        per_group * plan.plane, rows, padded, len(found), address(outputs), next_y, channel_y,
-        row_y * stride[0], column_y * stride[1], band, band_line,
+        per_group * plan.plane, rows, padded, len(found), address(outputs), made.next,
+        made.channel, made.row * stride[0], made.column * stride[1], band, band_line,
     )  # fmt: skip
     pool.run(addresses["correlate"], frame, count * parts, threads)
 
@@ -158,7 +166,7 @@ def correlate(
 
     `w` may have any strides.
     """
-    if not _suits(x, w):
+    if not suits(x, w):
         return None
     if groups == w.shape[0] == x.shape[1] > 1:
         found = depthwise.correlate(x, w, bias, stride, pad, dilation, out)
@@ -167,12 +175,14 @@ def correlate(
     y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     x, w, y4 = _plane(x), _plane(w), _plane(y)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    plan = geometry.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x))
+    plan = geometry.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, layout_of(x))
     if groups == 1 and small_convolution.suits(plan, y.shape[1], x.itemsize):
-        plan = geometry.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x), True)
+        plan = geometry.correlating(
+            x.shape[2:], _pair(out), w.shape[2:], *steps, layout_of(x), True
+        )
         small_convolution.correlate(plan, x, w, bias, y4, True)
     else:
-        _run_plan(plan, x, w, bias, y4, (1, 1), groups, True)
+        run_plan(plan, x, w, bias, y4, (1, 1), groups, True)
     return y
 
 
@@ -184,7 +194,7 @@ def correlate_transposed(
 
     `w` may have any strides.
     """
-    if not _suits(y, w):
+    if not suits(y, w):
         return None
     if groups == w.shape[0] > 1 and w.shape[1] == 1:
         found = depthwise.correlate_transposed(y, w, size, stride, pad, dilation)
@@ -193,15 +203,15 @@ def correlate_transposed(
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(w), _plane(x)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    plan = geometry.transpose_plan(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
+    plan = geometry.transpose_plan(_pair(size), y.shape[2:], w.shape[2:], *steps, layout_of(y))
     whole = plan.whole(w.shape[2] * w.shape[3])
     if groups == 1 and whole and small_convolution.suits(plan, x.shape[1], y.itemsize):
         plan = geometry.transpose_plan(
-            _pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True
+            _pair(size), y.shape[2:], w.shape[2:], *steps, layout_of(y), True
         )
         small_convolution.correlate(plan, y, w, None, x4, False)
     else:
-        _run_plan(plan, y, w, None, x4, _pair(stride), groups, False)
+        run_plan(plan, y, w, None, x4, _pair(stride), groups, False)
     return x
 
 
@@ -211,9 +221,8 @@ def weigh(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:
     """The sum over samples of what each weight (O, C / groups, *k) scales, or None."""
-    if not _suits(x, y):
+    if not suits(x, y):
         return None
-    dtype = x.dtype
     if groups == x.shape[1] == y.shape[1] > 1:
         found = depthwise.weigh(x, y, k, stride, pad, dilation)
         if found is not None:
@@ -221,17 +230,24 @@ def weigh(
     shape = (y.shape[1], x.shape[1] // groups, *k)
     x, y = _plane(x), _plane(y)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
-    addresses, lanes, high = _code(dtype)
-    count, channels = x.shape[:2]
-    rows, per_group = y.shape[1] // groups, channels // groups
     # Copied always: lines are read beyond their ends.
-    plan = geometry.correlating(x.shape[2:], y.shape[2:], _pair(k), *steps, _layout(x), True)
+    plan = geometry.correlating(x.shape[2:], y.shape[2:], _pair(k), *steps, layout_of(x), True)
+    return weigh_plan(plan, x, y, groups).reshape(shape)
+
+
+def weigh_plan(plan: Plan, x: Array, y: Array, groups: int) -> Array:
+    """The sums over samples that the plan's only output would scale by weights, for each row of y
+    those of its group: (O, C / groups · taps). The plan is one that copies."""
+    dtype = x.dtype
+    addresses, lanes, high = _code(dtype)
+    read, slopes = Samples(x), Samples(y)
+    count, channels = read.count, read.channels
+    rows, per_group = slopes.channels // groups, channels // groups
     if groups == 1 and small_convolution.suits(plan, rows, dtype.itemsize):
-        return small_convolution.weigh(plan, x, y).reshape(shape)
+        return small_convolution.weigh(plan, x, y)
     (output,) = plan.outputs
     depth = per_group * len(output.taps)
     offsets = _in_threes(plan, per_group)
-    next_g, channel_g, row_g, column_g = _layout(y)
     g_table = np.array([0, 0, output.rows, output.columns], np.int64)
     line = -(-((output.rows - 1) * plan.pitch + output.columns) // lanes) * lanes
     high = 1 if rows == 1 else high
@@ -248,12 +264,13 @@ def weigh(
     slot = room + even(block * grads)
     memory = Memory(threads, slot, dtype)
     totals = np.zeros((shares, total), dtype)
-    next_x, channel_x = (s // dtype.itemsize for s in x.strides[:2])
     frame = _WEIGH_FRAME(
         address(x), address(y), address(totals), memory.flags_at, memory.at, slot, room, threads,
-        count, share, block, runs, run, groups * tiles, tiles, high, next_x, channel_x, channels,
-        plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step,
-        per_group * plan.plane, next_g, channel_g, rows, padded, address(g_table), row_g, column_g,
+        count, share, block, runs, run, groups * tiles, tiles, high, read.inner, read.outer,
+        slopes.outer, read.next, read.channel, channels, plan.plane, len(plan.table),
+        address(plan.table), plan.pitch, *plan.step,
+        per_group * plan.plane, slopes.next, slopes.channel, rows, padded, address(g_table),
+        slopes.row, slopes.column,
         line, groups, deep, address(offsets),
     )  # fmt: skip
     pool.run(addresses["weigh"], frame, shares * runs, threads)
@@ -261,7 +278,7 @@ def weigh(
     sums = whole.reshape(groups, tiles, deep, words)[..., : code.VECTORS * high]
     sums = sums.reshape(groups, tiles, deep, code.VECTORS, high).transpose(0, 1, 4, 2, 3)
     sums = sums.reshape(groups, padded, deep * code.VECTORS)[:, :rows, :depth]
-    return np.ascontiguousarray(sums).reshape(shape)
+    return np.ascontiguousarray(sums).reshape(groups * rows, depth)
 
 
 @lru_cache(maxsize=512)

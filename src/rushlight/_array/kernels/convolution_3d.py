@@ -1,62 +1,82 @@
-"""Convolutions over three dimensions as convolutions of planes, by emitted code; or None.
+"""Convolutions over three dimensions, and their gradients, as those of planes; or None.
 
-Note [Depth as channels]
-An output plane is a sum over the places of the kernel along the depth, each of which meets one
-input plane. So the planes that an output meets count as channels, as many times as there are, and
-each output depth as a sample of its own. That copies the input once for each place along the depth:
-little beside the products of every plane with all output channels. With strides, the gradient for
-the input is one convolution for each phase of the depth.
+See Note [Depth as planes] in `convolution_geometry`: only the plan is another one, so the emitted
+code reads a body's planes where they lie.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .. import kernels
-from ..types import FLOAT32, FLOAT64
-from . import convolution
-from .launch import guard_launch, ready
+from . import convolution, convolution_geometry as geometry, small_convolution
+from .convolution_geometry import Plan, Run
+from .convolution_workspace import SHARES
+from .launch import guard_launch
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
 Sizes = tuple[int, ...]
-_BLOCK: Final = 1 << 23  # elements of copied planes at a time
+_BLOCK: Final = 1 << 17  # elements of the planes that are copied at a time: a nearer cache's
 
 
-def _suits(x: Array, w: Array, work: int) -> bool:
-    return (
-        x.ndim == 5
-        and x.dtype is w.dtype
-        and (x.dtype is FLOAT32 or x.dtype is FLOAT64)
-        and work >= kernels.CONVOLUTION
-        and ready()
-    )
+def _choose_block(plan: Plan, run: Run, total: int, channels: int) -> int:
+    """How many planes of the output are made from a sample's, so that those of the input that
+    several of them meet are copied once; `total` is that of all samples together."""
+    if plan.direct:
+        return 1
+    planes = _BLOCK // max(1, channels * plan.plane)
+    most = (planes - (max(run.met) - min(run.met) + 1)) // run.move + 1
+    return max(1, min(most, run.count, total // SHARES))
 
 
-def _stack_planes(x: Array, places: list[list[int]]) -> Array:
-    """The planes of x (N, C, D, H, W) at some places along the depth, for each output depth, as
-    (N · outputs, C · places, H, W); places outside have zeros."""
-    n, channels, depth, *plane = x.shape
-    found = np.empty((n, len(places), channels, len(places[0]), *plane), x.dtype)
-    for to, row in enumerate(places):
-        for k, place in enumerate(row):
-            found[:, to, :, k] = x[:, :, place] if 0 <= place < depth else 0
-    return found.reshape(n * len(places), -1, *plane)
+def _pair_views(x: Array, y: Array, run: Run, block: int) -> Iterator[tuple[int, Array, Array]]:
+    """Views (N, samples, channels, H, W) of both bodies: each sample begins at the planes that
+    `block` planes of a run meet first, and at the first of these; with the number of planes."""
+    whole, rest = divmod(run.count, block)
+    low, first = min(run.met), run.first
+    for blocks, planes in ((whole, block), (min(rest, 1), rest)):
+        if blocks:
+            read = x[:, :, low :: planes * run.move][:, :, :blocks].swapaxes(1, 2)
+            yield planes, read, y[:, :, first :: planes * run.step][:, :, :blocks].swapaxes(1, 2)
+        low, first = low + whole * block * run.move, first + whole * block * run.step
 
 
-def _samples(x: Array, outputs: int, places: int) -> int:
-    """How many samples to copy at a time."""
-    each = int(outputs * places * x.shape[1] * prod(x.shape[3:]))
-    return max(1, min(int(x.shape[0]), _BLOCK // max(each, 1)))
+def _choose_taps(w: Array, run: Run) -> Array:
+    """The weights of a run, their planes one below the other: (O, C / groups, taps · H, W)."""
+    rows, per_group, _, high, wide = w.shape
+    chosen = np.ascontiguousarray(w[:, :, run.taps])
+    return chosen.reshape(rows, per_group, len(run.taps) * high, wide)
 
 
-def _list_met(out: int, k: int, stride: int, pad: int, dilation: int) -> list[list[int]]:
-    """For each output depth, the input depths that it meets."""
-    return [[z * stride - pad + j * dilation for j in range(k)] for z in range(out)]
+def _run_bodies(
+    plans: tuple[Plan, Plan], runs: tuple[Run, ...], x: Array, w: Array, bias: Array | None,
+    y: Array, stride: Sizes, groups: int, inward: bool,
+) -> None:  # fmt: skip
+    """Writes to y what is made of x. `plans` of planes: the second one always copies."""
+    depth, k = x.strides[2] // x.itemsize, w.shape[3]
+    for run in runs:
+        if not run.taps:
+            y[:, :, run.first :: run.step][:, :, : run.count] = (
+                0 if bias is None else bias.reshape(-1, 1, 1, 1)
+            )
+            continue
+        chosen = _choose_taps(w, run)
+        taps = chosen.shape[2] * chosen.shape[3]
+        single = geometry.deepen(plans[1], run, 1, k, depth, y.shape[3])
+        small = groups == 1 and single.whole(taps)
+        small = small and small_convolution.suits(single, y.shape[1], x.itemsize)
+        block = 1 if small else _choose_block(plans[0], run, x.shape[0] * run.count, x.shape[1])
+        for planes, read, made in _pair_views(x, y, run, block):
+            if small:
+                small_convolution.correlate(single, read, chosen, bias, made, inward)
+            else:
+                plan = geometry.deepen(plans[0], run, planes, k, depth, y.shape[3])
+                convolution.run_plan(plan, read, chosen, bias, made, stride, groups, inward)
 
 
 @guard_launch
@@ -71,21 +91,14 @@ def correlate(
     groups: int,
 ) -> Array | None:
     """See `convolution.correlate`."""
-    if not _suits(x, w, w.size * x.shape[0] * prod(out)):
+    if not convolution.suits(x, w, (5,)):
         return None
-    rows, per_group, k = w.shape[:3]
-    flat = np.ascontiguousarray(w).reshape(rows, per_group * k, *w.shape[3:])
-    met = _list_met(out[0], k, stride[0], pad[0], dilation[0])
-    y = np.empty((x.shape[0], rows, *out), x.dtype)
-    block = _samples(x, out[0], k)
-    for start in range(0, x.shape[0], block):
-        part = _stack_planes(x[start : start + block], met)
-        found = convolution.correlate(
-            part, flat, bias, stride[1:], pad[1:], dilation[1:], out[1:], groups
-        )
-        if found is None:
-            return None
-        y[start : start + block] = found.reshape(-1, out[0], rows, *out[1:]).swapaxes(1, 2)
+    y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
+    runs = geometry.list_runs(out[0], x.shape[2], w.shape[2], stride[0], pad[0], dilation[0])
+    sizes: Any = (x.shape[3:], out[1:], w.shape[3:], stride[1:], pad[1:], dilation[1:])
+    sizes += (convolution.layout_of(x[:, :, 0]),)
+    plans = geometry.correlating(*sizes), geometry.correlating(*sizes, True)
+    _run_bodies(plans, runs, x, w, bias, y, (1, 1), groups, True)
     return y
 
 
@@ -94,30 +107,15 @@ def correlate_transposed(
     y: Array, w: Array, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:
     """See `convolution.correlate_transposed`."""
-    count, rows = y.shape[:2]
-    if not _suits(y, w, w.size * count * prod(y.shape[2:])):
+    if not convolution.suits(y, w, (5,)):
         return None
-    per_group, k = w.shape[1:3]
-    x = np.empty((count, per_group * groups, *size), y.dtype)
-    for phase in range(min(stride[0], size[0])):
-        taps = [j for j in range(k) if (phase + pad[0] - j * dilation[0]) % stride[0] == 0]
-        depths = range(phase, size[0], stride[0])
-        if not taps:
-            x[:, :, phase :: stride[0]] = 0
-            continue
-        met = [[(z + pad[0] - j * dilation[0]) // stride[0] for j in taps] for z in depths]
-        chosen = w[:, :, taps].swapaxes(1, 2)  # (O, taps, C / groups, …)
-        flat = np.ascontiguousarray(chosen).reshape(rows * len(taps), per_group, *w.shape[3:])
-        block = _samples(y, len(depths), len(taps))
-        for start in range(0, count, block):
-            part = _stack_planes(y[start : start + block], met)
-            found = convolution.correlate_transposed(
-                part, flat, size[1:], stride[1:], pad[1:], dilation[1:], groups
-            )
-            if found is None:
-                return None
-            found = found.reshape(-1, len(depths), *found.shape[1:]).swapaxes(1, 2)
-            x[start : start + block, :, phase :: stride[0]] = found
+    x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
+    steps = stride[0], pad[0], dilation[0]
+    runs = geometry.list_runs(size[0], y.shape[2], w.shape[2], *steps, True)
+    sizes: Any = (size[1:], y.shape[3:], w.shape[3:], stride[1:], pad[1:], dilation[1:])
+    sizes += (convolution.layout_of(y[:, :, 0]),)
+    plans = geometry.transpose_plan(*sizes), geometry.transpose_plan(*sizes, True)
+    _run_bodies(plans, runs, y, w, None, x, stride[1:], groups, False)
     return x
 
 
@@ -126,21 +124,20 @@ def weigh(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Array | None:
     """See `convolution.weigh`."""
-    count, channels = x.shape[:2]
-    rows, out = y.shape[1:3]
-    if not _suits(x, y, y.size * (channels // groups) * prod(k)):
+    if not convolution.suits(x, y, (5,)):
         return None
-    met = _list_met(out, k[0], stride[0], pad[0], dilation[0])
-    total: Any = None
-    block = _samples(x, out, k[0])
-    for start in range(0, count, block):
-        part = _stack_planes(x[start : start + block], met)
-        slopes = np.ascontiguousarray(y[start : start + block].swapaxes(1, 2))
-        found = convolution.weigh(
-            part, slopes.reshape(-1, rows, *y.shape[3:]), k[1:], stride[1:], pad[1:],
-            dilation[1:], groups,
-        )  # fmt: skip
-        if found is None:
-            return None
-        total = found if total is None else total + found
-    return total.reshape(rows, channels // groups, *k)
+    per_group, depth = x.shape[1] // groups, x.strides[2] // x.itemsize
+    layout = convolution.layout_of(x[:, :, 0])
+    sizes: Any = (x.shape[3:], y.shape[3:], k[1:], stride[1:], pad[1:], dilation[1:], layout)
+    plan = geometry.correlating(*sizes, True)
+    total = np.zeros((y.shape[1], per_group, k[0], prod(k[1:])), x.dtype)
+    # One place along the depth at a time, so that each sum is written once.
+    for j in range(k[0]):
+        before = pad[0] - j * dilation[0]
+        for run in geometry.list_runs(y.shape[2], x.shape[2], 1, stride[0], before, 1):
+            if run.taps:
+                deep = geometry.deepen(plan, run, 1, k[1], depth, y.shape[3])
+                for _, read, slopes in _pair_views(x, y, run, 1):
+                    found = convolution.weigh_plan(deep, read, slopes, groups)
+                    total[:, :, j] = found.reshape(*total.shape[:2], -1)
+    return total.reshape(y.shape[1], per_group, *k)

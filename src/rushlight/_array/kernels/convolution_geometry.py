@@ -2,11 +2,18 @@
 
 See Note [Lines] in `_native/emitted/convolution.py`. Everything here depends on sizes and strides
 alone, so a training loop makes each plan once.
+
+Note [Depth as planes]
+A plane of a body's output is a sum over the places of the kernel along the depth, each of which
+meets one plane of the input, or none. The planes that are met lie one after the other in a sample,
+so a plan of planes becomes one of bodies where each tap is found again in each of them. Planes of
+the output that meet the same places of the kernel are made in one call, as samples: these are a
+`Run`. Where the padding is met, nothing is summed, so it needs no zeros.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -191,3 +198,80 @@ def transpose_plan(
         places = tuple((i, j) for (i, _), (j, _) in product(high, wide))
         made.append((rows, columns, (r, c), taps_, places))
     return _plan((axes[0], axes[1]), layout, made, copied)
+
+
+# ---- bodies -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Planes of the output that meet the same places of the kernel: see Note [Depth as planes].
+
+    They are `first`, `first + step`, … (`count` of them). The first one meets the planes `met` of
+    the input, for each place in `taps`; the next ones meet those that lie `move` further.
+    """
+
+    first: int
+    step: int
+    count: int
+    taps: tuple[int, ...]
+    met: tuple[int, ...]
+    move: int
+
+
+@lru_cache(maxsize=512)
+def list_runs(
+    made: int, read: int, k: int, stride: int, pad: int, dilation: int, transposed: bool = False
+) -> tuple[Run, ...]:
+    """Every plane of an output of `made` planes, for inputs of `read` planes."""
+    step, move = (stride, 1) if transposed else (1, stride)
+    runs: list[Run] = []
+    for phase in range(min(step, made)):
+        for z in range(phase, made, step):
+            taps, met = [], []
+            for j in range(k):
+                if transposed:
+                    plane, rest = divmod(z + pad - j * dilation, stride)
+                else:
+                    plane, rest = z * stride - pad + j * dilation, 0
+                if not rest and 0 <= plane < read:
+                    taps.append(j)
+                    met.append(plane)
+            if z > phase and runs[-1].taps == tuple(taps):
+                runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
+            else:
+                runs.append(Run(z, step, 1, tuple(taps), tuple(met), move))
+    return tuple(runs)
+
+
+@lru_cache(maxsize=512)
+def deepen(plan: Plan, run: Run, block: int, k: int, depth: int, rows: int) -> Plan:
+    """The plan of `block` planes of a run, where that of one plane is `plan`.
+
+    The kernels' planes have `k` rows and lie one below the other, the output's have `rows`; `depth`
+    is the number of elements from plane to plane of the input.
+    """
+    start = min(run.met)
+    moved = [[plane - start + b * run.move for plane in run.met] for b in range(block)]
+    planes = sorted({plane for some in moved for plane in some})
+    if plan.direct:
+        area, plane_of, size = depth, {plane: plane for plane in planes}, plan.plane
+    else:
+        area, plane_of = plan.plane, {plane: k for k, plane in enumerate(planes)}
+        size = area * len(planes)
+    table = [
+        (plane_of[plane] * area + to, plane * depth + source, high, wide)
+        for plane in planes
+        for to, source, high, wide in plan.table.tolist()
+    ]
+    outputs = tuple(
+        Output(
+            found.rows,
+            found.columns,
+            (b * run.step * rows + found.start[0], found.start[1]),
+            np.concatenate([plane_of[plane] * area + found.shifts for plane in some]),
+            tuple((i * k + r, c) for i in range(len(some)) for r, c in found.taps),
+        )
+        for b, some in enumerate(moved)
+        for found in plan.outputs
+    )
+    steps = np.array(table, np.int64).reshape(-1, 4)
+    return Plan(plan.direct, steps, size, plan.pitch, plan.step, outputs)

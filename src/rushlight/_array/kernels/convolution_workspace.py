@@ -30,6 +30,22 @@ class Memory:
         self.at = start + -start % 64
 
 
+class Samples:
+    """Where samples (N, C, H, W) begin, in elements. Those of bodies are (N, planes, C, H, W):
+    samples of samples."""
+
+    __slots__ = ("channel", "channels", "column", "count", "inner", "next", "outer", "row")
+
+    def __init__(self, x: Any) -> None:
+        steps = [step // x.itemsize for step in x.strides]
+        if x.ndim == 4:
+            self.inner, self.outer, self.count = x.shape[0], 0, x.shape[0]
+        else:
+            self.inner, self.outer, self.count = x.shape[1], steps[0], x.shape[0] * x.shape[1]
+        self.next, self.channel, self.row, self.column = steps[-4:]
+        self.channels = x.shape[-3]
+
+
 def even(n: int) -> int:
     """Elements up to a multiple of 32, which begin a cache line."""
     return -(-n // 32) * 32

@@ -15,7 +15,7 @@ from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .convolution_geometry import Plan
-from .convolution_workspace import THREADED, Memory, even, share_samples
+from .convolution_workspace import THREADED, Memory, Samples, even, share_samples
 from .launch import address
 
 if TYPE_CHECKING:
@@ -108,30 +108,34 @@ def _pack_weights(w: Array, inward: bool, padded: int) -> tuple[Any, int]:
 
 
 def correlate(plan: Plan, x: Array, w: Array, bias: Array | None, y: Array, inward: bool) -> None:
-    """Writes to y (N, O, H, W) what the plan makes of x; `inward` sums over w's second one."""
+    """Writes to y (N, O, H, W), whose planes are contiguous, what the plan makes of x; `inward`
+    sums over w's second dimension."""
     dtype = x.dtype
     addresses, lanes, high = _code(dtype)
-    count, channels = x.shape[:2]
-    columns = y.shape[1]
-    places = y.shape[2] * y.shape[3]
+    read, written = Samples(x), Samples(y)
+    count, channels, columns = read.count, read.channels, written.channels
+    places = y.shape[-2] * y.shape[-1]
     padded = -(-columns // lanes) * lanes
     turned, depth = _pack_weights(w, inward, padded)
     threads = get_num_threads() if count * columns * places * depth >= THREADED else 1
     sample = channels * plan.plane
-    block = max(1, min(_PLACES // places, -(-count // (2 * threads - 1))))
+    # As many chunks for each thread, and none much smaller than the others.
+    rounds = -(-count // (max(1, _PLACES // places) * threads))
+    block = -(-count // (rounds * threads))
     added = np.zeros(padded, dtype)
     if bias is not None:
         added[:columns] = bias
     room = even(block * sample)
     slot = room + even((block * places + high) * padded)
     memory = Memory(threads, slot, dtype)
-    size = dtype.itemsize
     starts, offsets = _starts(plan, sample, block, high), _offsets(plan, channels, 1)
     frame = _CORRELATE_FRAME(
         address(x), address(turned), address(added), address(y), memory.flags_at, memory.at, slot,
-        room, threads, count, block, x.strides[0] // size, x.strides[1] // size, channels,
+        room, threads, count, block, read.inner, read.outer, written.outer, read.next,
+        read.channel, channels,
         plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step, places,
-        address(starts), depth, address(offsets), columns, padded, y.strides[0] // size,
+        address(starts), depth, address(offsets), columns, padded, written.next,
+        written.channel,
     )  # fmt: skip
     pool.run(addresses["correlate_small"], frame, -(-count // block), threads)
 
@@ -140,10 +144,11 @@ def weigh(plan: Plan, x: Array, y: Array) -> Array:
     """The sums over samples that `correlate` would scale by weights, as (O, C · taps)."""
     dtype = x.dtype
     addresses, lanes, high = _code(dtype)
-    y = np.ascontiguousarray(y)
-    count, channels = x.shape[:2]
-    columns = y.shape[1]
-    places = y.shape[2] * y.shape[3]
+    if y.strides[-2:] != (y.shape[-1] * y.itemsize, y.itemsize):
+        y = np.ascontiguousarray(y)
+    read, slopes = Samples(x), Samples(y)
+    count, channels, columns = read.count, read.channels, slopes.channels
+    places = y.shape[-2] * y.shape[-1]
     padded = -(-columns // lanes) * lanes
     offsets = _offsets(plan, channels, high)
     depth = channels * len(plan.outputs[0].taps)
@@ -158,12 +163,13 @@ def weigh(plan: Plan, x: Array, y: Array) -> Array:
     slot = room + even(block * places * padded)
     memory = Memory(threads, slot, dtype)
     totals = np.zeros((shares, tiles * high, padded), dtype)
-    size = dtype.itemsize
     frame = _WEIGH_FRAME(
         address(x), address(y), address(totals), memory.flags_at, memory.at, slot, room, threads,
-        count, share, block, runs, run, tiles, x.strides[0] // size, x.strides[1] // size, channels,
+        count, share, block, runs, run, tiles, read.inner, read.outer, slopes.outer,
+        read.next, read.channel, channels,
         plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step, places,
-        address(starts), address(offsets), columns, padded, columns * places,
+        address(starts), address(offsets), columns, padded, slopes.next,
+        slopes.channel,
     )  # fmt: skip
     pool.run(addresses["weigh_small"], frame, shares * runs, threads)
     whole = totals[0] if shares == 1 else np.add.reduce(totals, axis=0)

@@ -34,21 +34,24 @@ from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 VECTORS = 3
 #: The words that say how samples are copied.
 GATHER = ("phases", "phase_table", "pitch", "step_row", "step_column")
+#: The words that say where samples begin: `inner` of them lie `next_x` apart, and the first ones of
+#: these `outer_x`; the same for the other array.
+INNER = ("inner", "outer_x", "outer_y")
 #: The words of a frame of `correlate`, 8 bytes each; steps are in elements.
 CORRELATE = (
     "x", "w", "bias", "y", "flags", "memory", "slot", "room", "slots", "parts", "direct",
-    "next_x", "channel_x", "channels", "plane", *GATHER, "groups", "group_plane", "group_rows",
-    "padded_rows", "outputs", "output_table", "next_y", "channel_y", "row_y", "column_y", "band",
-    "band_line",
+    *INNER, "next_x", "channel_x", "channels", "plane", *GATHER, "groups", "group_plane",
+    "group_rows", "padded_rows", "outputs", "output_table", "next_y", "channel_y", "row_y",
+    "column_y", "band", "band_line",
 )  # fmt: skip
 #: The words that describe one output (a phase of the result) of `correlate`.
 OUTPUT = ("depth", "offsets", "weights", "rows", "columns", "start")
 #: The words of a frame of `weigh`. `tiles` of all groups are shared out in runs of `run`.
 WEIGH = (
     "x", "g", "totals", "flags", "memory", "slot", "room", "slots", "images", "share", "block",
-    "runs", "run", "tiles", "group_tiles", "high", "next_x", "channel_x", "channels", "plane",
-    *GATHER, "group_plane", "next_g", "channel_g", "group_rows", "padded_rows", "g_table", "g_row",
-    "g_column", "g_line", "groups", "depth_tiles", "offsets",
+    "runs", "run", "tiles", "group_tiles", "high", *INNER, "next_x", "channel_x", "channels",
+    "plane", *GATHER, "group_plane", "next_g", "channel_g", "group_rows", "padded_rows", "g_table",
+    "g_row", "g_column", "g_line", "groups", "depth_tiles", "offsets",
 )  # fmt: skip
 #: The words of a frame of `pack`: HEIGHT rows of `depth` elements each, one after the other.
 PACK = (
@@ -104,6 +107,13 @@ def words(f: Function, names: Sequence[str], pointers: Sequence[str]) -> dict[st
 
 def _table(f: Function, base: Value, row: Value, width: int, column: int, type: Type) -> Value:
     return f.load(f.at(base, row * width + column, I64), type)
+
+
+def find_sample(f: Function, c: dict[str, Value], number: Value, kind: str) -> Value:
+    """The element of x or y (`kind`) at which a sample begins; `c` are words of a frame."""
+    step = c[f"next_{kind}"]
+    outer = c["outer_x" if kind == "x" else "outer_y"]
+    return number // c["inner"] * outer + number % c["inner"] * step
 
 
 # ---- rows from and to arrays --------------------------------------------------------------------
@@ -285,7 +295,7 @@ def _correlate(
     slot = emit_claim(f, c["flags"], c["slots"])
     memory = f.at(c["memory"], slot * c["slot"], type)
     lines = f.at(memory, c["room"], type)
-    sample = f.at(c["x"], image * c["next_x"], type)
+    sample = f.at(c["x"], find_sample(f, c, image, "x"), type)
     with f.when(c["direct"].eq(0)):
         f.call(gather, [sample, memory, *[c[n] for n in ("channels", "channel_x", "plane")],
                         *[c[n] for n in GATHER]])  # fmt: skip
@@ -344,7 +354,7 @@ def _correlate(
                 lambda: along(high, lambda some, start: one(1, some, zero, start)),
                 lambda: along(VECTORS, all_rows),
             )
-            to = image * c["next_y"] + group.index * c["group_rows"] * c["channel_y"]
+            to = find_sample(f, c, image, "y") + group.index * c["group_rows"] * c["channel_y"]
             to = to + o["start"] + top * c["row_y"]
             f.call(leave, [
                 lines, c["band_line"], c["pitch"], f.at(c["y"], to, type), c["channel_y"],
@@ -425,12 +435,13 @@ def _weigh(module: Module, type: Type, gather: Function, pairs: dict[int, Functi
         with f.loop(0, count) as image:
             number = block.index + image.index
             f.call(gather, [
-                f.at(c["x"], number * c["next_x"], type),
+                f.at(c["x"], find_sample(f, c, number, "x"), type),
                 f.at(memory, image.index * sample, type),
                 c["channels"], c["channel_x"], c["plane"], *[c[n] for n in GATHER],
             ])  # fmt: skip
             with f.loop(0, c["groups"]) as group:
-                source = group.index * c["group_rows"] * c["channel_g"] + number * c["next_g"]
+                source = group.index * c["group_rows"] * c["channel_g"]
+                source = source + find_sample(f, c, number, "g")
                 to = image.index * grads + group.index * c["padded_rows"] * c["g_line"]
                 f.call(gather, [
                     f.at(c["g"], source, type), f.at(lines, to, type), c["group_rows"],

@@ -20,23 +20,25 @@ from functools import cache
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
-from .convolution import GATHER, emit_claim, gather_into, height, words
+from .convolution import GATHER, INNER, emit_claim, find_sample, gather_into, height, words
 from .transpose import emit_transpose
 
 _DEPTH = 1024  # steps of k at a time: their vectors stay in the nearer cache
 #: Vectors of a tile; narrower ones follow where the columns end.
 WIDTHS = (3, 2, 1)
-_SAMPLES = ("next_x", "channel_x", "channels", "plane", *GATHER)
+_SAMPLES = (*INNER, "next_x", "channel_x", "channels", "plane", *GATHER)
 #: The words of a frame of `correlate`, 8 bytes each. A chunk is `block` samples; `starts` are the
 #: places of all of them.
 CORRELATE = (
     "x", "w", "bias", "y", "flags", "memory", "slot", "room", "slots", "images", "block",
     *_SAMPLES, "places", "starts", "depth", "offsets", "columns", "padded", "next_y",
+    "channel_y",
 )  # fmt: skip
 #: The words of a frame of `weigh`.
 WEIGH = (
     "x", "g", "totals", "flags", "memory", "slot", "room", "slots", "images", "share", "block",
     "runs", "run", "tiles", *_SAMPLES, "places", "starts", "offsets", "columns", "padded", "next_g",
+    "channel_g",
 )  # fmt: skip
 #: The words of a frame of `turn`: one matrix in a chunk, rows and columns exchanged.
 TURN = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to")
@@ -105,7 +107,7 @@ def _emit_gather(
     """Some samples, one after the other."""
     with f.loop(0, count) as image:
         f.call(gather, [
-            f.at(c["x"], (first + image.index) * c["next_x"], type),
+            f.at(c["x"], find_sample(f, c, first + image.index, "x"), type),
             f.at(memory, image.index * (c["channels"] * c["plane"]), type),
             c["channels"], c["channel_x"], c["plane"], *[c[n] for n in GATHER],
         ])  # fmt: skip
@@ -154,8 +156,8 @@ def _correlate(
     with f.loop(0, count) as image:
         f.call(turned, [
             f.at(made, image.index * c["places"] * line, type), line,
-            f.at(c["y"], (first + image.index) * c["next_y"], type), c["places"], c["places"],
-            c["columns"],
+            f.at(c["y"], find_sample(f, c, first + image.index, "y"), type), c["channel_y"],
+            c["places"], c["columns"],
         ])  # fmt: skip
     f.atomic_store(f.at(c["flags"], slot * 8, I64), f.constant(I64, 0))
     f.ret()
@@ -186,10 +188,11 @@ def _weigh(
                 f.loop(start, stop, vectors * lanes) as column,
                 f.loop(0, count) as image,
             ):
-                source = (block.index + image.index) * c["next_g"] + column.index * c["places"]
+                source = find_sample(f, c, block.index + image.index, "g")
+                source = source + column.index * c["channel_g"]
                 place = column.index * depth + image.index * c["places"] * wide
                 f.call(turned, [
-                    f.at(c["g"], source, type), c["places"], f.at(grads, place, type), wide,
+                    f.at(c["g"], source, type), c["channel_g"], f.at(grads, place, type), wide,
                     f.minimum(c["columns"] - column.index, wide), c["places"],
                 ])  # fmt: skip
             with (
