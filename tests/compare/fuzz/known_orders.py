@@ -35,6 +35,17 @@ _BY_ACCIDENT = (
     r"'\S+' object |unsupported operand|.*not supported between|.*index out of range$|"
     r"operands could not|.*has no attribute|iteration over|len\(\)"
 )
+#: Faults of what a tensor is, its memory and its history, and faults of what doesn't fit.
+_OF_STATE = (
+    "single memory location|Inference tensors cannot be saved|A view was created in |"
+    "is a view of a view which was created|is a view and its base|a leaf Variable that requires"
+)
+_OF_FIT = (
+    "size of tensor|[sS]hape|[dD]imension|[0-9]D tensor|result type|expected dtype|"
+    "multiple times in the list of dims|Number of indices|tensors expected|Indexing dim|"
+    "have the same"
+)
+_FAULTS = "Of several faults one is told"
 #: Their `out` that requires grad is refused under another name, or sooner than another fault.
 _OUT_WITH_GRADIENT = (
     "argsort bitwise_not bitwise_or bitwise_right_shift conj_physical det eigvals eigvalsh "
@@ -65,12 +76,6 @@ ORDERS: list[Named] = [
         ours=r"functions with out=\.\.\. arguments don't support automatic differentiation",
     ),
     Named(
-        "A write with a place outside writes nothing",
-        kind="value",
-        statement=r"[.]index_fill_\(",
-        raised=r"^IndexError: index -?\d+ is out of bounds for dimension",
-    ),
-    Named(
         "A copied view that is written somewhere has no history",
         statement=r"[.]\w+_copy\(.*out=",
         ours=r"aten::\w+_copy\(\): functions with out=\.\.\. arguments don't support automatic",
@@ -85,5 +90,52 @@ ORDERS: list[Named] = [
         "Places of a triangle are counted without end",
         statement=r"[.]tri[lu]_indices\(.*2\*\*6[0-9]",
         ours=r"overflow",
+    ),
+    Named(
+        _FAULTS,
+        "message|exception type",
+        torch=_OF_STATE,
+        ours=_OF_FIT,
+    ),
+    Named(
+        _FAULTS,
+        "message|exception type",
+        torch=_OF_FIT,
+        ours=_OF_STATE,
+    ),
+    Named(
+        _FAULTS,
+        "message|exception type",
+        r"\b(addcdiv|baddbmm|addbmm|scatter_add|ldexp|index_add|index_copy|mul|gcd|lcm)_\(|"
+        r"torch\.matmul\(.*out=",
+        torch=r"^(expand\(torch|Integer division with addcdiv|The expanded size|Incompatible "
+        r"matrix|Index tensor must have|Dimension specified as 0|ldexp can't be cast|"
+        r"index_add_\(\): Number of indices|A view was created in (no_grad|inference) mode|"
+        r"both arguments to|vector \+ matrix @ vector|1D tensors expected|Expected out|"
+        "IndexError: Dimension out of range)",
+    ),
+    Named(
+        _FAULTS,
+        "message",
+        r"\.(rand|zeros|randperm|range)\(",
+        torch=r"cannot resize variables that|requires a CUDA|^Expected one of cpu, cuda|"
+        r"^rand\(\) received an invalid combination of arguments - got \(Tensor, dtype|"
+        "argument 'layout' must be torch.layout, not",
+    ),
+    Named(
+        _FAULTS,
+        "exception type",
+        r"(scatter_reduce_|scatter_add_|silu|glu|baddbmm_|cumsum_|cumprod_|ldexp|linspace|logspace|"
+        r"mean|clamp_max_|clamp_min_|unfold|adaptive_(avg|max)_pool\dd|logsigmoid|softshrink|"
+        r"lu_unpack|max_unpool\dd|bmm|lstm_cell|bilinear|fractional_max_pool\dd_with_indices)\(|"
+        r"^x\[.*\] = |@= ",
+        torch=r"^IndexError: Dimension (out of|specified as)|^RuntimeError: (Autograd not support|"
+        r"Halving dim|result type Long|Expected one of cpu|aten::bmm|expected m1 and m2)|"
+        "^NotImplementedError: (clamp is not supported for complex|.* not implemented for '("
+        "ComplexHalf|Bool)'|.*(log_sigmoid_cpu|softshrink_check))|could not infer output dtype|"
+        "^ValueError: Input dimension should be at least|^TypeError: cond must be a b|"
+        "weight_ih first dim must be|kernel_size must either be a single Int|"
+        "expected m1 and m2 to have the same dtype",
+        ours=rf"^\w+: (?!{_BY_ACCIDENT})",
     ),
 ]
