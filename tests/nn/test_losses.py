@@ -229,6 +229,43 @@ def test_triplet_margin_loss_vanishes_where_the_negative_is_far() -> None:
     assert F.triplet_margin_loss(a, n, p).item() == pytest.approx(1 + 200**0.5, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "dim"),
+    [
+        ((5, 1, 4), (1, 6, 4), 2), ((5, 1, 4), (1, 6, 4), -1), ((4,), (3, 4), 1),
+        ((1, 4), (3, 4), 1), ((3, 1), (3, 4), 1), ((3, 1), (3, 4), 0), ((1,), (3, 4), -1),
+        ((1, 1, 4), (7, 4), 0), ((0, 4), (1, 4), 1),
+    ],
+)  # fmt: skip
+def test_cosine_similarity_of_vectors_that_broadcast_is_that_of_their_copies(
+    first: tuple[int, ...], second: tuple[int, ...], dim: int
+) -> None:
+    torch.manual_seed(0)
+    x, y = (torch.randn(s, dtype=torch.float64, requires_grad=True) for s in (first, second))
+    shape = torch.broadcast_shapes(first, second)
+    copies = [t.expand(shape).clone() for t in (x, y)]
+    found, wanted = F.cosine_similarity(x, y, dim), F.cosine_similarity(*copies, dim)
+    assert found.shape == wanted.shape
+    assert torch.allclose(found, wanted)
+    weights = torch.randn(found.shape, dtype=torch.float64)
+    slopes = torch.autograd.grad((found * weights).sum(), [x, y])
+    exact = torch.autograd.grad((wanted * weights).sum(), [x, y])
+    assert all(torch.allclose(a, b) for a, b in zip(slopes, exact, strict=True))
+
+
+def test_cosine_similarity_of_all_pairs_makes_no_copies_of_the_vectors() -> None:
+    x, y = torch.ones(64, 1, 32, requires_grad=True), torch.ones(1, 64, 32)
+    saved: list[int] = []
+
+    def note(t: torch.Tensor) -> torch.Tensor:
+        saved.append(t.untyped_storage().nbytes())
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
+        F.cosine_similarity(x, y, -1)
+    assert max(saved) <= 64 * 32 * 4
+
+
 def test_cosine_similarity_of_parallel_and_orthogonal_vectors() -> None:
     x = torch.tensor([[1.0, 1.0], [1.0, 0.0]])
     y = torch.tensor([[2.0, 2.0], [0.0, 3.0]])

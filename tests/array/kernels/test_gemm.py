@@ -200,3 +200,31 @@ def test_interrupts_leave_blas_its_threads_after_the_next_product(openblas: Any)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
+
+
+@pytest.mark.parametrize("lead", [(8,), (1, 8), (2, 4)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_matrix_that_meets_a_stack_is_as_much_work_as_the_stack(
+    monkeypatch: pytest.MonkeyPatch, lead: tuple[int, ...], turned: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((32, 128)).astype("f4")
+    b = rng.standard_normal((*lead, 128, 60)).astype("f4")
+    exact = np.matmul(a, b)
+    assert gemm.count_products(a, b) == 32 * 128 * 60 * 8
+    assert a.size * b.shape[-1] < gemm.THREADED < gemm.count_products(a, b)
+    taken: list[int] = []
+    plain = gemm.sum_products
+
+    def note(*args: Any, **words: Any) -> None:
+        taken.append(args[7])
+        plain(*args, **words)
+
+    monkeypatch.setattr(gemm, "faster", lambda: range(gemm.THREADED, sys.maxsize))
+    monkeypatch.setattr(gemm, "sum_products", note)
+    monkeypatch.setattr(kernels, "PRODUCT", 1 << 19)
+    found = (
+        matrix_product(b.swapaxes(-1, -2), a.T).swapaxes(-1, -2) if turned else matrix_product(a, b)
+    )
+    assert np.allclose(found, exact, atol=1e-4)
+    assert taken == [8]

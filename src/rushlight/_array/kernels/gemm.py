@@ -139,9 +139,15 @@ def code_of(dtype: RawType) -> tuple[int, Any, Any]:
     return gemm.load_chunks(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
 
 
+def count_products(a: Array, b: Array) -> int:
+    """The multiplications in a product of stacks, of which one meets the other's matrices all."""
+    rows = a.shape[-2] if a.ndim > 1 else 1
+    return int(max(a.size * b.shape[-1], b.size * rows))
+
+
 def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
-    if a.size * b.shape[-1] >= kernels.PRODUCT:
+    if count_products(a, b) >= kernels.PRODUCT:
         found = product(a, b, out)
         if found is not None:
             return found
@@ -166,7 +172,7 @@ def product(
     if not sizes:
         kernels.products_off()
         return None
-    work = a.size * b.shape[-1]
+    work = count_products(a, b)
     if work not in sizes:
         short = _SHARED <= work < sizes.start
         return _multiply_on_one_thread(a, b, out, bias) if short else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -278,7 +279,9 @@ def path(terms: list[list[Any]], output: list[str], size: dict[Any, int]) -> lis
     text += "->" + "".join(names[c] for c in output)
     shapes = [np.broadcast_to(np.zeros(()), [max(size[c], 1) for c in t]) for t in terms]
     steps: list[tuple[int, int]] = []
-    for step in np.einsum_path(text, *shapes, optimize="greedy")[0][1:]:
+    # Without a limit, as what NumPy would refuse to make is made all the same: of two operands that
+    # share nothing, in the worst case.
+    for step in np.einsum_path(text, *shapes, optimize=("greedy", sys.maxsize))[0][1:]:
         picks = sorted(step)
         while len(picks) > 2:  # NumPy may contract several at once: two at a time
             steps.append((picks[0], picks[1]))

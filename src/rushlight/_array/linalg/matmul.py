@@ -27,7 +27,10 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
 
 def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
-    if a.size * b.shape[-1] >= kernels.PRODUCT:
+    if a.size * b.shape[-1] >= kernels.PRODUCT or (
+        # One matrix may meet a stack of them.
+        b.ndim > 2 and a.ndim > 1 and b.size * a.shape[-2] >= kernels.PRODUCT
+    ):
         return kernels.gemm.matrix_product(a, b, out)
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 

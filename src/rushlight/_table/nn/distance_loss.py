@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +51,20 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     x1, x2 = x1.to(dtype), x2.to(dtype)
     shape = raw.broadcast_shape(x1._raw.shape, x2._raw.shape)
     if x1._raw.shape != shape or x2._raw.shape != shape:
-        x2, x1 = x2.expand(shape), x1.expand(shape)  # the gradient of x1 comes first
+        # The gradient of x1 comes first.
+        x2, x1 = _expand_along(x2, dim, shape), _expand_along(x1, dim, shape)
     norm1, norm2 = _lengths(x1, dim, eps), _lengths(x2, dim, eps)
     direction2 = x2 / norm2
     return (x1 / norm1 * direction2).sum(dim)
+
+
+def _expand_along(x: Tensor, dim: int, shape: Sequence[int]) -> Tensor:
+    """`x` with as many dimensions as `shape`, and its size along `dim`: each vector is there once,
+    however many others it meets."""
+    own = list((1,) * (len(shape) - x.dim()) + tuple(x.shape))
+    if -len(shape) <= dim < len(shape):
+        own[dim] = shape[dim]
+    return x.expand(own)
 
 
 def _number(value: float, like: Tensor) -> Any:
