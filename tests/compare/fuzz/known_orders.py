@@ -41,7 +41,7 @@ _OF_STATE = (
     "is a view of a view which was created|is a view and its base|a leaf Variable that requires"
 )
 _OF_FIT = (
-    "size of tensor|[sS]hape|[dD]imension|[0-9]D tensor|result type|expected dtype|"
+    "size of tensor|[sS]hape|[dD]imension|[0-9]D tensor|result type|dtype|"
     "multiple times in the list of dims|Number of indices|tensors expected|Indexing dim|"
     "have the same"
 )

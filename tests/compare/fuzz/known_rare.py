@@ -22,15 +22,6 @@ RARE: list[Named] = [
         r"Expected out tensor|\"m(ax|in)imum_cpu\" not implemented for 'ComplexHalf'|cdist only|"
         r"\[.*\] is not a valid value for compute_mode)",
     ),
-    Named(_FAULTS, "message", r"lambda t: t\.mul_\(2\).*where\(", "result type Long can't be cast"),
-    Named(
-        _FAULTS,
-        "message",
-        r"\.squeeze_\(|^\w+\[\w+ > 2\] = ",
-        torch="multiple times in the list of dims|refer to a single memory location",
-        ours="^a view of a leaf Variable that requires grad",
-        program=r"\.set_\(",
-    ),
     # ---- warnings
     Named(
         "A warning comes once a call",
@@ -86,19 +77,9 @@ RARE: list[Named] = [
         torch="-4194304",
         ours="2143289344",
     ),
-    Named(_SINGULAR, "value", r"corrcoef\(", program=r"corrcoef\((.*\n)+.*corrcoef\("),
     # ---- the graph
     Named(_PAST, "warning", r"matmul\(.*out=", r"output shape \[1, ", r"output shape \[\d+\]"),
-    Named(_STEPS, "node|is_view", r"broadcast_tensors|float\(", program=r"einsum\("),
     Named(_STEPS, "is_view", r" @ ", "^True$", "^False$", program=r"(avg|max)_pool1d\("),
-    Named(_LAYOUT, "stride", r" @ ", program=r"as_strided\(\(2, 2\), \(1, 1\)\)"),
-    Named(_LAYOUT, "stride", r"addr\(", program=r"rot90\("),
-    Named(
-        "A tensor whose memory is set keeps no base",
-        "grad",
-        GRADIENTS,
-        program=r"inference_mode\(\): \w+\.set_\(",
-    ),
     Named(
         "Results of inference tensors have no past",
         "node|graph",
@@ -119,12 +100,5 @@ RARE: list[Named] = [
         GRADIENTS,
         torch="^RuntimeError: result type (Float|Double) can't be cast to the desired output type",
         program=r"addcdiv",
-    ),
-    Named(
-        "Gradients have no past",
-        "graph",
-        torch=r"'ExpandBackward0', \(\(?'ViewBackward0'",
-        ours=r"'ExpandBackward0', \(None,\)",
-        program=r"no_grad\(\): \w+ = \w+\.unsqueeze\((.*\n)+.*\[\.\.\.\] = ",
     ),
 ]

@@ -15,14 +15,6 @@ SHAPES: list[Named] = [
     ),
     Named(
         "A tensor keeps no other shape than its data's",
-        "grad",
-        r"\.sum\(\)\.backward\(",
-        torch=r"\[3\.0, 3\.0, 3\.0\]",
-        ours=r"\[1\.0, 1\.0, 1\.0\]",
-        program=r"\.data = torch\.zeros\(3\)",
-    ),
-    Named(
-        "A tensor keeps no other shape than its data's",
         "is_leaf|shape",
         GRADIENTS,
         program=r"\.data = ",

@@ -17,11 +17,4 @@ SPARSE: list[Named] = [
         ours=r"Only tensors with two sparse dimensions can be converted to the Sparse\w+ layout|"
         r"dense_to_sparse_b\w+: dense_dim argument must be in \[0,0\]",
     ),
-    Named(
-        "Sparse tensors are matrices, or lists of places",
-        kind="warning",
-        statement=r"[.]to_sparse_(csr|csc|bsr|bsc)\(",
-        torch=r"Sparse (CSR|CSC|BSR|BSC) tensor support is in beta state",
-        ours=r"^\[\]$",
-    ),
 ]
