@@ -21,7 +21,7 @@ places at once. Code generated gate by gate takes 37 µs for a step of an LSTM w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..annotations import Array
+
+_STEP: Final = 2048  # elements that a kernel does in the time that NumPy's calls of a step take
 
 
 def _product(a: Array, b: Any, out: Array | None = None) -> Any:
@@ -51,6 +53,12 @@ def _product(a: Array, b: Any, out: Array | None = None) -> Any:
         out[...] = found
         return out
     return matrix_product(a, b, out)
+
+
+def _asks_kernel(gates: Array, first: Array) -> bool:
+    """Whether a layer is worth a kernel: its size, or that of as many steps, says so."""
+    steps = len(gates) // max(1, len(first))
+    return max(gates.size, steps * _STEP) >= kernels.LEAST
 
 
 def _multiplier(matrix: Array, rows: int, step: AnyCallable | None) -> Callable[[Any, Any], Any]:
@@ -262,7 +270,7 @@ def lstm(
     room = np.empty_like(cx)
     whole = cx.copy() if sizes is not None else None
     step = None
-    if gates.size >= kernels.LEAST:
+    if _asks_kernel(gates, hx):
         step = kernels.lstm_gru.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
     steps = spans(x, sizes, reverse)
@@ -336,7 +344,7 @@ def lstm_backward(
     steps = spans(x, sizes, reverse)
     size = cx.shape[1]
     count = gates.shape[0]
-    if w_hr is None and gates.size >= kernels.LEAST:
+    if w_hr is None and _asks_kernel(gates, hx):
         found = _lstm_backward_by_kernel(g_out, g_hy, g_cy, hx, cx, w_hh, gates, cells, steps)
         if found is not None:
             dz, dh, dc = found
@@ -473,7 +481,7 @@ def gru(
     h = hx.copy()
     fresh = np.empty((hx.shape[0], 3 * size), gates.dtype)
     step = None
-    if gates.size >= kernels.LEAST:
+    if _asks_kernel(gates, hx):
         step = kernels.lstm_gru.gru(gates, fresh, shift, inner, h, out)
     multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
