@@ -193,7 +193,7 @@ def _grid(shape: tuple[int, ...], axis: int, extents: tuple[int, ...]) -> tuple[
     return strides[axis], offsets
 
 
-def _places(shape: tuple[int, ...], axis: int, index: Array) -> Array:
+def flat_places(shape: tuple[int, ...], axis: int, index: Array) -> Array:
     """The flat places in a C-ordered array of `shape` that `index` names along `axis`."""
     if index.size <= _FEW and index.ndim == len(shape):
         stride, offsets = _grid(shape, axis, index.shape)
@@ -253,7 +253,7 @@ def gather(x: Array, axis: int, index: Array) -> Array:
     if index.size == 0:
         return np.empty(index.shape, x.dtype)
     flat = np.ascontiguousarray(x).reshape(-1)
-    return flat.take(_places(x.shape, axis, index)).reshape(index.shape)
+    return flat.take(flat_places(x.shape, axis, index)).reshape(index.shape)
 
 
 def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
@@ -269,8 +269,8 @@ def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
     if np.ndim(source):
         values = source[tuple(slice(extent) for extent in index.shape)].reshape(-1)
     if index.size:
-        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grow(index, x))
-        out.reshape(-1)[flat_places] = values
+        at = index.reshape(-1) if x.ndim == 0 else flat_places(x.shape, axis, _grow(index, x))
+        out.reshape(-1)[at] = values
     return out
 
 
@@ -298,9 +298,9 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:
-        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grow(index, x))
+        at = index.reshape(-1) if x.ndim == 0 else flat_places(x.shape, axis, _grow(index, x))
         values = np.ascontiguousarray(source, out.dtype).reshape(-1)
-        np.add.at(out.reshape(-1), flat_places, values)
+        np.add.at(out.reshape(-1), at, values)
     return out.astype(x.dtype, copy=False)
 
 

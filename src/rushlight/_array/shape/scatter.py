@@ -410,12 +410,11 @@ def _combine(
     _inside(index, x.shape[axis], axis, RuntimeError)
     out = x.copy()
     if index.size:
-        grid: list[Any] = list(np.ix_(*[np.arange(n) for n in index.shape]))
-        grid[axis] = index
-        key = tuple(grid)
+        # Flat: NumPy is twice as fast with one index.
+        flat, places = out.reshape(-1), fast.flat_places(x.shape, axis, index.astype(np.int64))
         if start is not None:
-            out[key] = start
-        ufunc.at(out, key, src[tuple([slice(n) for n in index.shape])])
+            flat[places] = start
+        ufunc.at(flat, places, src[tuple([slice(n) for n in index.shape])].reshape(-1))
     return out.reshape(shape)
 
 
