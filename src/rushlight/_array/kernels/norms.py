@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..types import FLOAT64
+from ..memory.dense_layout import channel_rows, from_channel_rows
+from ..types import FLOAT64, in_order_copy, is_channels_last
 from .channels import SHORT, ByColumn, ByRow, row_moments
 from .launch import plain, ready
 
@@ -25,6 +26,11 @@ def _way(x: Array, *given: Array | None) -> ByRow | ByColumn | None:
     return ByColumn(x) if x.shape[0] > 1 and x.size >= SHORT * x.shape[0] else None
 
 
+def _lies_by_channels(x: Array) -> bool:
+    """Whether the places of an array are rows of all channels, side by side."""
+    return not x.flags.c_contiguous and is_channels_last(x)
+
+
 def batch_norm(
     x: Array,
     weight: Array | None,
@@ -35,6 +41,10 @@ def batch_norm(
     eps: float,
 ) -> tuple[Array, ...] | None:
     """See `batch_norm.batch_norm`."""
+    if _lies_by_channels(x):
+        rows = channel_rows(x).reshape(-1, x.shape[1])
+        found = batch_norm(rows, weight, bias, mean, var, training, eps)
+        return None if found is None else (from_channel_rows(found[0], x.shape), *found[1:])
     way = _way(x, weight, bias, mean, var)
     if way is None:
         return None
@@ -71,8 +81,20 @@ def batch_norm_backward(
     need: Sequence[bool],
 ) -> tuple[Array | None, Array | None, Array | None] | None:
     """See `batch_norm.batch_norm_backward`."""
+    if type(g) is not np.ndarray or g.dtype is not x.dtype:
+        return None
+    if _lies_by_channels(x):
+        rows, slopes = channel_rows(x).reshape(-1, x.shape[1]), channel_rows(g)
+        slopes = slopes if slopes.flags.c_contiguous else in_order_copy(slopes)
+        found = batch_norm_backward(
+            slopes.reshape(rows.shape), rows, weight, mean, var, centre, inverse, training, eps,
+            need,
+        )  # fmt: skip
+        if found is None or found[0] is None:
+            return found
+        return from_channel_rows(found[0], x.shape), *found[1:]
     way = _way(x, weight, mean, var)
-    if way is None or type(g) is not np.ndarray or g.dtype is not x.dtype:
+    if way is None:
         return None
     g = np.ascontiguousarray(g)
     dtype = x.dtype

@@ -137,6 +137,17 @@ def empty_channels_last(shape: Sequence[int], raw: RawType) -> Array:
     return made.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
 
 
+def channel_rows(x: Array) -> Array:
+    """A view of (N, C, …) with its channels last."""
+    return x.transpose(0, *range(2, x.ndim), 1)
+
+
+def from_channel_rows(rows: Array, shape: Sequence[int]) -> Array:
+    """Rows of all channels, one for each place of each sample, as (N, C, …): a view."""
+    moved = rows.reshape(shape[0], *shape[2:], shape[1])
+    return moved.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
+
+
 def copy_in_format(x: Array) -> Array:
     """A dense copy: its channels last where the array's steps suggest so, else in C order."""
     if x.flags.c_contiguous or not suggests_channels_last(x):

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..memory.dense_layout import empty_channels_last, suggests_channels_last
-from ..types import is_channels_last
+from ..memory.dense_layout import (
+    channel_rows,
+    empty_channels_last,
+    from_channel_rows,
+    suggests_channels_last,
+)
+from ..types import in_order_copy, is_channels_last
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -42,6 +47,9 @@ def follow_sample(y: Array, x: Array) -> Array:
 
 
 def _channels_last(y: Array) -> Array:
+    rows = channel_rows(y)
+    if not rows.flags.c_contiguous:
+        return from_channel_rows(in_order_copy(rows), y.shape)
     moved = empty_channels_last(y.shape, y.dtype)
     if moved.strides == y.strides:
         return y

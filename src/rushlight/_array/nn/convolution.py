@@ -31,7 +31,7 @@ import numpy as np
 from .. import kernels
 from ..linalg.matmul import matrix_product
 from ..shape.as_strided import window
-from ..types import FLOAT32
+from ..types import FLOAT32, in_order_copy
 from .channels_last import follow_layout
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ def wide(*arrays: Any) -> tuple[Any, list[Any]]:
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return dtype, [None if a is None else a.astype(FLOAT32) for a in arrays]
     return dtype, list(arrays)
+
+
+def _join_columns(x: Array) -> Array:
+    """`x`, or a copy in order where its columns lie apart: they are read several times."""
+    return x if x.strides[-1] == x.itemsize or x.shape[-1] == 1 else in_order_copy(x)
 
 
 def pad_planes(x: Array, pad: Sizes) -> Array:
@@ -121,6 +126,7 @@ def correlate(
     `out` asks for fewer windows than there are.
     """
     dtype, (x, w, bias) = wide(x, w, bias)
+    x = _join_columns(x)
     count, channels, *size = x.shape
     k = w.shape[2:]
     if out is None:
@@ -245,6 +251,7 @@ def correlate_transposed(
 ) -> Array:
     """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate` in x."""
     dtype, (y, w) = wide(y, w)
+    y = _join_columns(y)
     count, rows, *out = y.shape
     k = w.shape[2:]
     per_group = w.shape[1]
@@ -418,6 +425,7 @@ def weigh(
 ) -> Array:
     """The transpose of `correlate` in w: for each weight the sum of all products that it scales."""
     dtype, (x, y) = wide(x, y)
+    x, y = _join_columns(x), _join_columns(y)
     count, channels = x.shape[:2]
     rows, *out = y.shape[1:]
     k = tuple(k)
