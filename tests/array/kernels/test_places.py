@@ -9,7 +9,8 @@ from rushlight._array import kernels
 from rushlight._array.kernels import places
 from rushlight._array.memory import parallel
 from rushlight._array.nn import class_losses as losses
-from rushlight._array.shape import gather as ways
+from rushlight._array.shape import gather as ways, scatter as scatter_ways
+from rushlight._native.emitted import places as code
 from rushlight._native.llvm import target
 
 pytest.importorskip("llvmlite")
@@ -54,10 +55,54 @@ def test_what_is_read_equals_numpys(seed: int, dtype: str) -> None:
 def test_what_is_added_equals_numpys(seed: int, dtype: str) -> None:
     x, axis, index, source = drawn(seed, dtype)
     before = x.copy()
-    found = places.scatter_add(x, axis, index, source)
+    found = places.combine(x, axis, index, source, "add")
     assert found is not None and found.dtype == x.dtype and np.array_equal(x, before)
     expected = ways.scatter_add(x, axis, index, source)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 if dtype == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4", "f2", "c8", "?"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_reduced_has_numpys_digits(
+    monkeypatch: pytest.MonkeyPatch, seed: int, dtype: str, reduce: str
+) -> None:
+    if (dtype == "c8" and reduce[0] == "a") or (dtype == "?" and reduce == "mean"):
+        return  # refused
+    x, axis, index, source = drawn(seed, dtype)
+    if dtype[0] == "f":  # that no nan is lost
+        for a in (x, source):
+            flat = a.reshape(-1)
+            flat[::5], flat[1::7], flat[2::11], flat[3::13] = np.nan, np.inf, 0.0, -0.0
+            a[...] = flat.reshape(a.shape)
+    source = np.pad(source, 2)[tuple([slice(2, None)] * source.ndim)]  # larger than the index
+    before = x.copy()
+    for own in (True, False):
+        with np.errstate(all="ignore"):
+            monkeypatch.setattr(kernels, "LEAST", 1 << 60)
+            expected = scatter_ways.scatter_reduce(x, axis, index, source, reduce, own)
+            monkeypatch.setattr(kernels, "LEAST", 1)
+            found = scatter_ways.scatter_reduce(x, axis, index, source, reduce, own)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected, equal_nan=dtype[0] in "fc")
+        assert np.array_equal(x, before, equal_nan=dtype[0] in "fc")
+
+
+@pytest.mark.parametrize("word", code.COMBINED)
+def test_kernels_take_what_numpy_combines(word: str) -> None:
+    for dtype in code.TYPES:
+        x, index = np.ones((40, 50), dtype), np.zeros((40, 50), np.int64)
+        expected = x.copy()
+        getattr(np, word).at(expected, (index, np.arange(50)), 3 * x)
+        assert np.array_equal(places.combine(x, 0, index, 3 * x, word), expected)
+
+
+@pytest.mark.parametrize("word", ["maximum", "minimum"])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_of_two_zeros_the_one_that_is_there_stays(word: str, zero: float) -> None:
+    x, index = np.full((1, 3), zero, np.float32), np.zeros((1, 3), np.int64)
+    found = places.combine(x, 0, index, -x, word)
+    assert found is not None and (np.signbit(found) == np.signbit(x)).all()
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -71,7 +116,7 @@ def test_any_number_of_threads_adds_the_same_digits(axis: int) -> None:
     try:
         for threads in (1, 2, 3):
             parallel.set_num_threads(threads)
-            added = places.scatter_add(x, axis, index, source)
+            added = places.combine(x, axis, index, source, "add")
             found.append((added, places.gather(source, axis, index)))
     finally:
         parallel.set_num_threads(before)
@@ -89,7 +134,7 @@ def test_an_index_outside_is_refused_before_anything_is_read(
     index = np.zeros((30, 30), np.int64)
     index[7, 8] = wrong
     assert places.gather(x, axis, index) is None
-    assert places.scatter_add(x, axis, index, x) is None
+    assert places.combine(x, axis, index, x, "add") is None
     words = f"index {wrong} is out of bounds for dimension {axis} with size 30"
     with pytest.raises(RuntimeError, match=words):
         ways.gather(x, axis, index)
@@ -101,14 +146,14 @@ def test_an_index_outside_is_refused_before_anything_is_read(
 def test_what_kernels_leave_alone() -> None:
     x, index = np.zeros((4, 5), np.float32), np.zeros((4, 5), np.int64)
     for other in (x.astype(np.float16), x.astype(bool), x[:0], x.astype(">f4").view(">i2")):
-        assert places.scatter_add(other, 0, index[: len(other)], other) is None
+        assert places.combine(other, 0, index[: len(other)], other, "add") is None
     assert places.gather(x.astype(np.float16), 0, index) is None
     assert places.gather(x, 0, index[:, :3]) is None  # fewer places of another axis
     assert places.gather(x, 0, index.astype(np.int32)) is None
     assert places.gather(x[:, :0], 0, index[:, :0]) is None
     assert places.gather(x, 0, index[:0]) is None
-    assert places.scatter_add(x, 0, index, 1.0) is None
-    assert places.scatter_add(x, 0, index, x.astype(np.float64)) is None
+    assert places.combine(x, 0, index, 1.0, "add") is None
+    assert places.combine(x, 0, index, x.astype(np.float64), "add") is None
 
 
 @pytest.mark.parametrize("axis", [0, 1])

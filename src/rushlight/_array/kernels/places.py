@@ -1,4 +1,4 @@
-"""Elements at places that indices name along an axis, by emitted code: read, or added to."""
+"""Elements at places that indices name along an axis, by emitted code: read, or combined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _INDEX: Final = np.dtype(np.int64)
 _THREADED: Final = 1 << 17  # elements from which threads are worth waking
-_ADDING: Final = {np.dtype(name): f"add_{name}" for name in code.SUMS}
+_NAMES: Final = {np.dtype(name): name for name in code.TYPES}
 _FRAME = struct.Struct(f"{len(code.FRAME)}q").pack
 
 
@@ -57,16 +57,18 @@ def gather(x: Array, axis: int, index: Array) -> Array | None:
 
 
 @guard_launch
-def scatter_add(x: Array, axis: int, index: Array, source: Any) -> Array | None:
-    """See `shape.gather.scatter_add`; None for an index outside, too."""
-    name = _ADDING.get(x.dtype)
+def combine(x: Array, axis: int, index: Array, source: Any, word: str) -> Array | None:
+    """A copy of x, in C order, combined with `source` where `index` names places; None for an index
+    outside, too. `word`: add, multiply, maximum or minimum."""
+    name = _NAMES.get(x.dtype)
     if name is None or not _fits(x, axis, index):
         return None
     if getattr(source, "dtype", None) != x.dtype or source.shape != index.shape or not ready():
         return None
     source, index = np.ascontiguousarray(source), np.ascontiguousarray(index)
     out = np.array(x, order="C")
-    return out if run_kernel(name, out, source, index, axis, x.shape[axis]) else None
+    done = run_kernel(f"{word}_{name}", out, source, index, axis, x.shape[axis])
+    return out if done else None
 
 
 @guard_launch

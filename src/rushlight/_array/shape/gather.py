@@ -291,7 +291,7 @@ def scatter_add(x: Array, axis: int, index: Array, source: Array) -> Array:
         axis, line = _check_index(x, axis, line)
         return index_add(x, axis, line, source)
     if index.size >= kernels.LEAST:
-        found = kernels.places.scatter_add(x, axis, index, source)
+        found = kernels.places.combine(x, axis, index, source, "add")
         if found is not None:
             return found
     axis, index = _check_index(x, axis, index)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.determinism import alert
+from .. import kernels
 from ..axes import LEAD, axis_of
 from ..number import number_like, wrap_number
 from ..types import copy_like, from_raw
@@ -408,12 +409,18 @@ def _combine(
     shape = x.shape
     x, index, src = _grow(x, index, src)
     _inside(index, x.shape[axis], axis, RuntimeError)
+    if index.size >= kernels.LEAST >> 4 and start is None:  # `at` takes longer for an element
+        part = src[tuple([slice(n) for n in index.shape])]
+        found = kernels.places.combine(x, axis, index, part, ufunc.__name__)
+        if found is not None:
+            return found.reshape(shape)
     out = x.copy()
     if index.size:
         # Flat: NumPy is twice as fast with one index.
         flat, places = out.reshape(-1), fast.flat_places(x.shape, axis, index.astype(np.int64))
         if start is not None:
             flat[places] = start
+            return _combine(out, axis, index, src, ufunc, None).reshape(shape)
         ufunc.at(flat, places, src[tuple([slice(n) for n in index.shape])].reshape(-1))
     return out.reshape(shape)
 

@@ -1,6 +1,6 @@
-"""Elements read, written or added at places that indices name along a dimension.
+"""Elements read, written or combined at places that indices name along a dimension.
 
-    addresses = places.load()    # pick_4, pick_8, put_4, …, add_float32, …: void (frame, chunk)
+    addresses = places.load()    # pick_4, put_8, add_float32, maximum_int64, …: void (frame, chunk)
 
 The arrays are (outer, count, inner) for indices and elements, (outer, length, inner) for where
 these come from or go to, all in order. A chunk is `rows` of the outer and `grain` of the inner
@@ -11,7 +11,7 @@ index outside sets the frame's `wrong` and ends the chunk.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from ..llvm import loader as engine
@@ -21,9 +21,16 @@ from ..llvm.emit import F32, F64, I1, I32, I64, PTR, Module, Type, Value
 FRAME: Final = (
     "to", "source", "index", "wrong", "outer", "count", "inner", "length", "rows", "grain",
 )  # fmt: skip
-#: Whatever elements mean, by their size in bytes; and what is added.
+#: Whatever elements mean, by their size in bytes; and what is combined, and how.
 BITS: Final = {4: I32, 8: I64}
-SUMS: Final = {"float32": F32, "float64": F64, "int64": I64}
+TYPES: Final = {"float32": F32, "float64": F64, "int64": I64}
+COMBINED: Final[dict[str, Callable[[Value, Value], Value]]] = {
+    "add": lambda there, here: there + here,
+    "multiply": lambda there, here: there * here,
+    # Of equal ones what is there stays, and nan wins, as in PyTorch.
+    "maximum": lambda there, here: here.function.maximum(here, there),
+    "minimum": lambda there, here: here.function.minimum(here, there),
+}
 
 
 @cache
@@ -33,8 +40,9 @@ def load() -> dict[str, int]:
     for size, bits in BITS.items():
         _emit(module, f"pick_{size}", bits, _pick)
         _emit(module, f"put_{size}", bits, _put)
-    for name, type in SUMS.items():
-        _emit(module, f"add_{name}", type, _emit_add)
+    for word, combined in COMBINED.items():
+        for name, type in TYPES.items():
+            _emit(module, f"{word}_{name}", type, partial(_combine, combined))
     return engine.load(module)
 
 
@@ -57,9 +65,11 @@ def _put(here: Value, there: Value, type: Type) -> None:
     here.function.store(there, here.function.load(here, type))
 
 
-def _emit_add(here: Value, there: Value, type: Type) -> None:
+def _combine(
+    combined: Callable[[Value, Value], Value], here: Value, there: Value, type: Type
+) -> None:
     f = here.function
-    f.store(there, f.load(there, type) + f.load(here, type))
+    f.store(there, combined(f.load(there, type), f.load(here, type)))
 
 
 def _emit(
