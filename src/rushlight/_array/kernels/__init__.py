@@ -41,6 +41,14 @@ PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 19
 #: Multiplications from which `convolution` is asked for a convolution.
 CONVOLUTION = sys.maxsize if sys.maxsize == LEAST else 1 << 16
 
+# Elements that a kernel does in the time that NumPy's calls of a step take.
+_STEP = 2048
+
+
+def pay(elements: int, steps: int) -> bool:
+    """Whether kernels pay for a sequence of so many elements, or of so many steps, in all."""
+    return max(elements, steps * _STEP) >= LEAST
+
 
 def off() -> None:
     """Leaves everything to NumPy from now on: this machine can't run kernels."""

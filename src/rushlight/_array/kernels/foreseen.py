@@ -37,6 +37,7 @@ from ..._native.threads import thread_pool
 from ..types import FLOAT32, FLOAT64
 from . import (
     activations,
+    alignments,
     attention,
     channels,
     cross_entropy,
@@ -58,7 +59,7 @@ _BY_ROW: Final = {*ROW_REDUCTIONS, "column_sum", "pick"}
 _PLACES: Final = (activations, attention, channels, channels.ByColumn, channels.ByRow,
                   cross_entropy, elementwise)  # fmt: skip
 #: Kernels that are given the addresses of rows: for rows of any length.
-_BY_ADDRESS: Final = (gated_linear, lstm_gru)
+_BY_ADDRESS: Final = (alignments, gated_linear, lstm_gru)
 
 
 def ask(functions: Iterable[Any], updates: Iterable[Update]) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import kernels
+
 if TYPE_CHECKING:
     from ..annotations import Array
 
@@ -64,6 +66,26 @@ class _Sum:
         return total
 
 
+def _advance(states: Array, emitted: Array, barrier: Array, times: range, before: int) -> None:
+    """Fills the states at some times, each from those `before` times further on.
+
+    Where that is back in time a state is reached from those in front of it, else from those behind.
+    """
+    own, near, far = (2, 1, 0) if before < 0 else (0, 1, 2)
+    width = barrier.shape[1]
+    if (
+        barrier.size
+        and kernels.pay(len(times) * barrier.size, len(times))
+        and kernels.alignments.advance(states, emitted, barrier, times, before, (own, near, far))
+    ):
+        return
+    add, skipped = _Sum(barrier.shape, barrier.dtype), np.empty_like(barrier)
+    for t in times:
+        a, b, c = (states[t + before, :, k : k + width] for k in (own, near, far))
+        np.add(c, barrier, out=skipped)
+        np.add(add(a, b, skipped), emitted[t], out=states[t, :, own : own + width])
+
+
 def ctc_loss(
     log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array, blank: int
 ) -> tuple[Array, Array]:
@@ -79,12 +101,7 @@ def ctc_loss(
         alpha[0, :, 2:4] = emitted[0, :, :2]
         if width > 1:
             alpha[0, target_lengths == 0, 3] = -np.inf
-    add = _Sum((count, width), dtype)
-    skipped = np.empty((count, width), dtype)
-    for t in range(1, times):
-        before = alpha[t - 1]
-        np.add(before[:, :-2], barrier, out=skipped)
-        np.add(add(before[:, 2:], before[:, 1:-1], skipped), emitted[t], out=alpha[t, :, 2:])
+    _advance(alpha, emitted, barrier, range(1, times), -1)
     alpha = np.ascontiguousarray(alpha[:, :, 2:].swapaxes(0, 1))
     rows = np.arange(count)
     ends = alpha[rows, np.maximum(input_lengths - 1, 0)]
@@ -120,21 +137,19 @@ def ctc_loss_backward(
     barrier = np.full((count, width), -np.inf, dtype)
     barrier[:, :-2] = _forbidden(states)[:, 2:]
     beta = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding behind
-    add = _Sum((count, width), dtype)
-    skipped = np.empty((count, width), dtype)
     begins: dict[int, list[int]] = {}
     for n, length in enumerate(input_lengths.tolist()):
         begins.setdefault(length - 1, []).append(n)
-    for t in range(times - 1, -1, -1):
-        if t + 1 < times:
-            after = beta[t + 1]
-            np.add(after[:, 2:], barrier, out=skipped)
-            np.add(add(after[:, :-2], after[:, 1:-1], skipped), emitted[t], out=beta[t, :, :-2])
-        for n in begins.get(t, ()):
+    last = times - 1  # whose states are there, so far
+    for t in sorted([t for t in begins if 0 <= t < times], reverse=True):
+        _advance(beta, emitted, barrier, range(last - 1, t - 1, -1), 1)
+        last = t
+        for n in begins[t]:
             end = 2 * int(target_lengths[n])
             beta[t, n] = -np.inf
             low = max(end - 1, 0)
             beta[t, n, low : end + 1] = emitted[t, n, low : end + 1]
+    _advance(beta, emitted, barrier, range(last - 1, -1, -1), 1)
     share = alpha.swapaxes(0, 1) + beta[:, :, :-2]
     share -= emitted
     share += loss[:, None]

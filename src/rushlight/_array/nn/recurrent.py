@@ -21,7 +21,7 @@ places at once. Code generated gate by gate takes 37 µs for a step of an LSTM w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..annotations import Array
-
-_STEP: Final = 2048  # elements that a kernel does in the time that NumPy's calls of a step take
 
 
 def _product(a: Array, b: Any, out: Array | None = None) -> Any:
@@ -56,9 +54,8 @@ def _product(a: Array, b: Any, out: Array | None = None) -> Any:
 
 
 def _asks_kernel(gates: Array, first: Array) -> bool:
-    """Whether a layer is worth a kernel: its size, or that of as many steps, says so."""
-    steps = len(gates) // max(1, len(first))
-    return max(gates.size, steps * _STEP) >= kernels.LEAST
+    """Whether a layer is worth a kernel."""
+    return kernels.pay(gates.size, len(gates) // max(1, len(first)))
 
 
 def _multiplier(matrix: Array, rows: int, step: AnyCallable | None) -> Callable[[Any, Any], Any]:
