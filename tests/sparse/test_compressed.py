@@ -155,3 +155,84 @@ def test_what_the_methods_do_not_take_is_told() -> None:
         x.ccol_indices(1)
     with pytest.raises(TypeError, match=r"'dense_dim' .* must be int, not float"):
         x.to_sparse_csc(1.5)
+
+
+def test_empty_parts_show_their_sizes_and_complex_numbers_no_type_if_it_is_the_usual_one() -> None:
+    empty = torch.zeros(2, 3, dtype=torch.complex64).to_sparse_csr()
+    assert repr(empty) == (
+        "tensor(crow_indices=tensor([0, 0, 0]),\n"
+        "       col_indices=tensor([], size=(0,)),\n"
+        "       values=tensor([], size=(0,)), size=(2, 3), nnz=0,\n"
+        "       layout=torch.sparse_csr)"
+    )
+
+
+def test_long_parts_are_wrapped_at_the_width_of_the_line() -> None:
+    wide = torch.ones(1, 30)
+    for x in (wide.to_sparse_csr(), wide.to_sparse()):
+        for width in (60, 80):
+            with torch._tensor_str.printoptions(linewidth=width):
+                assert max(map(len, repr(x).splitlines())) <= width
+
+
+ROWS, LEFT, RIGHT = ([[1.0, 0, 2], [0, 0, 3]], (2, 4), (4, 3))
+
+
+def sampled() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    places = torch.tensor(ROWS, dtype=torch.float64).to_sparse_csr()
+    left = torch.arange(8.0, dtype=torch.float64).view(LEFT).requires_grad_()
+    return places, left, (torch.arange(12.0, dtype=torch.float64).view(RIGHT) - 5).requires_grad_()
+
+
+@pytest.mark.parametrize("block", [1, 5, 1 << 20])
+def test_a_sampled_product_is_the_product_at_the_places(monkeypatch, block) -> None:
+    monkeypatch.setattr("rushlight.sparse.sampled._BLOCK", block)
+    places, left, right = sampled()
+    found = torch.sparse.sampled_addmm(places, left, right, beta=0.5, alpha=2)
+    mask = places.to_dense() != 0
+    whole = (0.5 * places.to_dense() + 2 * left @ right) * mask
+    assert found.layout is torch.sparse_csr and torch.equal(found.to_dense(), whole)
+    weights = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
+    expected = torch.autograd.grad((whole[mask] * weights).sum(), (left, right))
+    given = torch.autograd.grad((found.values() * weights).sum(), (left, right))
+    assert all(torch.equal(a, b) for a, b in zip(expected, given, strict=True))
+
+
+def test_a_sampled_product_goes_into_a_matrix_that_is_given_or_refuses_it() -> None:
+    places, left, right = (x.detach() for x in sampled())
+    out = torch.eye(3, dtype=torch.float64)[:2].to_sparse_csr()
+    assert torch.sparse.sampled_addmm(places, left, right, out=out) is out
+    wanted = torch.sparse.sampled_addmm(places, left, right)
+    assert repr(out) == repr(wanted)
+    square = torch.eye(3, dtype=torch.float64).to_sparse_csr()
+    with pytest.raises(RuntimeError, match="another size"):
+        torch.sparse.sampled_addmm(places, left, right, out=square)
+    with pytest.raises(RuntimeError, match="sparse csr layout, but got Strided"):
+        torch.sparse.sampled_addmm(places, left, right, out=torch.ones(2, 3))
+
+
+def test_a_sampled_product_of_nothing() -> None:
+    places, left, right = (x.detach() for x in sampled())
+    empty = torch.zeros(2, 3, dtype=torch.float64).to_sparse_csr()
+    assert torch.sparse.sampled_addmm(empty, left, right)._nnz() == 0
+    found = torch.sparse.sampled_addmm(places, left[:, :0], right[:0], beta=0.5)
+    assert found.values().tolist() == [0.5, 1.0, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "text"),
+    [
+        (lambda p, a, b: (p.to_dense(), a, b), NotImplementedError, "aten::sparse_sampled_addmm"),
+        (lambda p, a, b: (p.to_sparse_csc(), a, b), RuntimeError, "csr layout, but got SparseCsc"),
+        (lambda p, a, b: (p, a.to_sparse(), b), RuntimeError, "mat1 to have strided layout, but"),
+        (lambda p, a, b: (p, a.float(), b), RuntimeError, "same dtype, but got Float and Double"),
+        (lambda p, a, b: (p, a[0], b), RuntimeError, "mat1 to be a matrix, got 1-D tensor"),
+        (lambda p, a, b: (p, a, b[:3]), RuntimeError, r"be multiplied \(2x4 and 3x3\)"),
+        (lambda p, a, b: (p, a[:1], b), RuntimeError, r"self.shape\[-2\] must match mat1.shape"),
+        (lambda p, a, b: (p, a, b[:, :2]), RuntimeError, r"self.shape\[-1\] must match mat2"),
+        (lambda p, a, b: (p, a, 3.0), TypeError, "must be Tensor, not float"),
+    ],
+)
+def test_what_a_sampled_product_refuses(change, kind, text) -> None:
+    with pytest.raises(kind, match=text):
+        torch.sparse.sampled_addmm(*change(*(x.detach() for x in sampled())))

@@ -188,11 +188,12 @@ def assemble_text(
     name: str = "tensor",
     linewidth: int | None = None,
     a_line_each: bool = False,
+    first_on_a_line: bool = False,
 ) -> str:
     """`name(contents, suffix, ...)`, a suffix that would pass the line's end beginning a new line.
 
-    `a_line_each` gives every suffix its own line. The forms without values (a meta or a sparse
-    tensor) are made here directly.
+    `a_line_each` gives every suffix its own line, `first_on_a_line` begins one with the first. The
+    forms without values (a meta or a sparse tensor) are made here directly.
     """
     if linewidth is None:
         linewidth = _current.linewidth
@@ -206,9 +207,10 @@ def assemble_text(
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         length = len(suffix)
-        if a_line_each or column + length + 2 > linewidth:
+        if a_line_each or first_on_a_line or column + length + 2 > linewidth:
             pieces.append(",\n" + " " * margin + suffix)
             column = margin + length
+            first_on_a_line = False
         else:
             pieces.append(", " + suffix)
             column += length + 2

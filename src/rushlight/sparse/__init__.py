@@ -34,6 +34,7 @@ _HOMES: Final = {
             "make",
             "products",
             "rows",
+            "sampled",
             "typed",
             "unstructured",
         )
@@ -46,6 +47,7 @@ _HOMES: Final = {
     "check_sparse_tensor_invariants": ".unstructured:check_sparse_tensor_invariants",
     "log_softmax": ".products:log_softmax",
     "mm": ".products:mm",
+    "sampled_addmm": ".sampled:sampled_addmm",
     "smm": ".products:mm",
     "softmax": ".products:softmax",
     "solve": ".unstructured:solve",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
         sparse_csr_tensor,
         to_sparse_csr,
     )
+    from .sampled import sampled_addmm
     from .unstructured import (
         SparseSemiStructuredTensor,
         as_sparse_gradcheck,
@@ -94,8 +97,8 @@ else:  # checkers take a module with this function for one that has every name
 
 __all__ = [
     "CompressedTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm",
-    "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "smm", "softmax",
-    "solve", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
+    "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm",
+    "smm", "softmax", "solve", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
     "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "sparse_mask", "spdiags", "spmm",
     "sum", "to_sparse", "to_sparse_csr", "to_sparse_semi_structured",
 ]  # fmt: skip

@@ -10,7 +10,6 @@ column is kept, and where each row starts.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from .._array.shape import sparse as raw
@@ -20,7 +19,7 @@ from .._core.storage import TensorBase, new_tensor
 from .._table.rows.warn_once import say_once
 from .._tensor.tensor import Tensor
 from . import products  # noqa: F401 -- it says what is done with what is made here
-from .coordinates import SparseTensor, functions, is_default, sparse
+from .coordinates import SparseTensor, functions, sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,30 +162,8 @@ class CompressedTensor(SparseTensor):
 
     def _text(self) -> str:
         names = ("crow_indices", "col_indices") if self.by_rows else ("ccol_indices", "row_indices")
-        lines: list[str] = []
-        for name, part in zip((*names, "values"), (*self._parts(), self.values())):
-            body = repr(part.detach())
-            at = body.rfind(", dtype=")
-            body = (body[:at] if at > 0 else body[:-1]) + ")"
-            lines.append(f"{name}=" + re.sub(r"\n(?!\n)", "\n" + " " * (len(name) + 8), body))
-        text = "tensor(" + ",\n       ".join(lines)
-        tail = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}"]
-        if not is_default(self.dtype):
-            tail.append(f"dtype={self.dtype}")
-        tail.append(f"layout={self.layout}")
-        if self.held.grad_fn is not None:
-            tail.append(f"grad_fn=<To{self.shown}Backward0>")
-        elif self.held.requires_grad:
-            tail.append("requires_grad=True")
-        length = len(text) - text.rfind("\n") + 1
-        for note in tail:
-            if length + len(note) + 2 > 80:
-                text += ",\n       " + note
-                length = 7 + len(note)
-            else:
-                text += ", " + note
-                length += len(note) + 2
-        return text + ")"
+        parts = dict(zip((*names, "values"), (*self._parts(), self.values()), strict=True))
+        return self._text_of(parts, f"To{self.shown}", False)
 
 
 class RowsTensor(CompressedTensor):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .. import _table as ops
 from .._array import types as T
+from .._array.printing import assemble_text, contents_text
 from .._array.shape import sparse as raw
 from .._base import dtypes as D, errors
 from .._base.lazy import load
@@ -341,11 +342,22 @@ class SparseTensor(TensorOfValues):
         return load("sparse.pickles:reduce_tensor")(self)
 
     def _text(self) -> str:
-        tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]
+        return self._text_of(
+            {"indices": self.places, "values": self.held}, "SparseCooTensorWithDimsAndTensors", True
+        )
+
+    def _text_of(self, parts: dict[str, Tensor], node: str, own_line: bool) -> str:
+        """The printed form: the dense parts, then what else there is to say."""
+        notes = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}"]
         if not is_default(self.dtype):
-            tail.append(f"dtype={self.dtype}")
-        tail.append("layout=torch.sparse_coo")
-        return text_of({"indices": self.places, "values": self.held}, ", ".join(tail), self.held)
+            notes.append(f"dtype={self.dtype}")
+        notes.append(f"layout={self.layout}")
+        if self.held.grad_fn is not None:
+            notes.append(f"grad_fn=<{node}Backward0>")
+        elif self.held.requires_grad:
+            notes.append("requires_grad=True")
+        shown = ",\n       ".join([text_of_part(name, part) for name, part in parts.items()])
+        return assemble_text(shown, notes, first_on_a_line=own_line)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return self._text()
@@ -384,35 +396,15 @@ def lacking(name: str) -> NotImplementedError:
 
 def is_default(dtype: D.dtype) -> bool:
     """Whether printed tensors of a type don't name it."""
-    return dtype in (D.get_default_dtype(), D.int64, D.bool_)
+    default = D.get_default_dtype()
+    return dtype in (default, default.to_complex(), D.int64, D.bool_)
 
 
-def text_of(parts: dict[str, Tensor], tail: str, held: Tensor) -> str:
-    """The printed form: the dense parts, then what else there is to say."""
-    lines = ["tensor("]
-    for i, (name, part) in enumerate(parts.items()):
-        body = repr(part.detach())
-        # The text of a tensor is indented for "tensor(" as it is; the name moves it further.
-        for ending in (f", dtype={part.dtype})", ")"):
-            if body.endswith(ending):
-                body = body.removesuffix(ending) + ")"
-                break
-        if body == "tensor([])":
-            body = f"tensor([], size={tuple(part.shape)})"
-        indent = " " * (len(name) + 1 + 7)
-        shown = body.replace("\n", "\n" + indent)
-        lines.append(("" if i == 0 else "\n       ") + f"{name}={shown},")
-    lines.append("\n       " + tail)
-    node = held.grad_fn
-    extra = ""
-    if node is not None:
-        extra = "grad_fn=<SparseCooTensorWithDimsAndTensorsBackward0>"
-    elif held.requires_grad:
-        extra = "requires_grad=True"
-    if extra:
-        wide = len(tail) + 7 + len(extra) + 2 > 80
-        lines.append((",\n       " if wide else ", ") + extra)
-    return "".join(lines) + ")"
+def text_of_part(name: str, part: Tensor) -> str:
+    """The printed form of a dense part, without its type."""
+    size = "" if part._raw.size else f", size={tuple(part.shape)}"
+    start = f"{name}=tensor("
+    return f"{start}{contents_text(part._raw, indent=len('tensor(') + len(start))}{size})"
 
 
 def check_type(held: object, dtype: dtype | None) -> Tensor:

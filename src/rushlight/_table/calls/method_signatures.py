@@ -230,6 +230,8 @@ sparse._sparse_log_softmax sparse._sparse_softmax: (@in, int dim, ScalarType? dt
     dim, bool half_to_float)
 sparse._sparse_sum: (@in) (@in, *, ScalarType dtype) (@in, int[1] dim) (@in, int[1] dim, *,
     ScalarType dtype)
+sparse.sparse_sampled_addmm: (@in, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1,
+    Tensor out=None)
 sparse._spdiags: (Tensor diagonals, Tensor offsets, int[] shape, Layout? layout=None)
 special.softmax: (@in, int dim, ScalarType? dtype=None)
 special.xlog1py special.xlogy special.zeta: (@in, Tensor other @out) (Scalar self, Tensor other
