@@ -25,6 +25,9 @@ _LEARNING = ("joblib==1.6.0", "threadpoolctl==3.8.0", "narwhals==2.29.0")
 BROUGHT = {
     "captum==0.9.0": ("matplotlib==3.11.2",),
     "UMNN==1.71": ("matplotlib==3.11.2",),
+    "plum-dispatch==2.10.1": (
+        "rich==15.0.0", "markdown-it-py==4.3.0", "mdurl==0.1.2", "Pygments==2.21.0",
+    ),
     "scikit-learn": _LEARNING,
     "scikit-learn==1.9.1": _LEARNING,
     "matplotlib==3.11.2": (
