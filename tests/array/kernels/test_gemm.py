@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import kernels
-from rushlight._array.kernels import gemm
+from rushlight._array.kernels import gemm, openblas as openblas_of_numpy
 from rushlight._array.linalg.matmul import matrix_product
 from rushlight._array.memory import parallel
 from rushlight._native.llvm import target
@@ -121,7 +121,7 @@ def test_products_shorter_or_longer_than_where_code_is_faster_are_left_to_numpy(
 @pytest.fixture
 def openblas(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """OpenBLAS with three threads, of which short products take two away."""
-    library = gemm._openblas()
+    library = openblas_of_numpy.find()
     if library is None:
         pytest.skip("NumPy came without OpenBLAS")
     monkeypatch.setattr(gemm, "faster", lambda: range(1 << 20, sys.maxsize))
@@ -178,7 +178,7 @@ def test_threads_that_multiply_at_once_leave_blas_its_threads(openblas: Any) -> 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_forked_within_a_product_has_all_threads_of_blas(openblas: Any) -> None:
-    with gemm._one_thread:
+    with openblas_of_numpy.one_thread:
         child = os.fork()
         if not child:
             os._exit(openblas.scipy_openblas_get_num_threads64_())

@@ -17,17 +17,16 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from _thread import get_ident
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._base.fork_locks import in_child, lock as make_lock
 from ..._native.llvm import target
 from .. import kernels
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
+from . import openblas
 from .launch import address, guard_launch
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def faster() -> range:
     """
     if not target.available() or target.machine().width < 64:
         return range(0)
-    library = _openblas()
+    library = openblas.find()
     if library is None:
         return range(0)
     name = library.scipy_openblas_get_corename64_
@@ -65,64 +64,9 @@ def faster() -> range:
     return range(THREADED, sys.maxsize if name() in _NARROW else 1 << 32)
 
 
-@cache
-def _openblas() -> Any:
-    """The OpenBLAS that came with NumPy, called under the interpreter's lock; or None."""
-    try:
-        module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
-        library = ctypes.PyDLL(module.__file__)
-        for name in ("get_corename", "get_num_threads", "set_num_threads"):
-            getattr(library, f"scipy_openblas_{name}64_")
-    except (AttributeError, OSError):
-        return None
-    return library
-
-
-class _OneThread:
-    """A context in which OpenBLAS has one thread, for products on any number of Python's threads.
-
-    The first to enter takes the others away, the last to leave gives them back. A thread that an
-    interrupt kept from leaving does so the next time: `taken` and its own number are still there.
-    """
-
-    def __init__(self) -> None:
-        self.lock = make_lock()
-        self.inside: set[int] = set()
-        self.threads = 0
-        self.taken = False
-        in_child(self._leave_all)
-
-    def __enter__(self) -> None:
-        with self.lock:
-            self.inside.add(get_ident())
-            if not self.taken:
-                self.threads = _openblas().scipy_openblas_get_num_threads64_()
-                self.taken = True
-            _openblas().scipy_openblas_set_num_threads64_(1)
-
-    def __exit__(self, *error: object) -> None:
-        with self.lock:
-            self.inside.discard(get_ident())
-            if not self.inside:
-                self._give_back()
-
-    def _give_back(self) -> None:
-        _openblas().scipy_openblas_set_num_threads64_(self.threads)
-        self.taken = False
-
-    def _leave_all(self) -> None:
-        # The threads that were inside don't survive a fork.
-        self.inside.clear()
-        if self.taken:
-            self._give_back()
-
-
-_one_thread = _OneThread()
-
-
 def _multiply_on_one_thread(a: Array, b: Array, out: Array | None, bias: Array | None) -> Array:
     """NumPy's product, after which no thread of OpenBLAS waits for more work."""
-    with _one_thread:
+    with openblas.one_thread:
         found = np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
     return found if bias is None else np.add(found, bias, found)
 

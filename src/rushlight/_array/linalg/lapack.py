@@ -3,9 +3,11 @@
 Note [Two ways to LAPACK]
 The generalised ufuncs under `numpy.linalg` compute single precision in single precision, as PyTorch
 does and NumPy's public functions don't, and write into arrays of any layout: results are
-column-major, as PyTorch's are, at no cost. What NumPy hasn't got (LU factors, triangular systems,
-products of reflectors) comes from SciPy where it is installed, matrix by matrix at half a
-microsecond a call; it is imported when it is first needed. Every caller has a way without SciPy.
+column-major, as PyTorch's are, at no cost. What NumPy hasn't got (LU factors, products of
+reflectors) comes from SciPy where it is installed, matrix by matrix at half a microsecond a call;
+it is imported when it is first needed. Every caller has a way without SciPy. Triangular systems are
+solved by the OpenBLAS that came with NumPy, if one did: SciPy's is another one, whose threads and
+NumPy's wait on each other's cores.
 """
 
 from __future__ import annotations

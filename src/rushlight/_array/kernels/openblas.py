@@ -1,0 +1,122 @@
+"""The OpenBLAS that came with NumPy, where it did: its threads, and what NumPy doesn't show."""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..._base.fork_locks import in_child, lock as make_lock
+
+if TYPE_CHECKING:
+    from ..annotations import Array, RawType
+
+_LETTERS: Final = {"f": "s", "d": "d", "F": "c", "D": "z"}
+# Multiplications up to which a triangular solution is made on one thread: see Note [Which product
+# is faster] in `gemm`.
+_SHARED: Final = 1 << 22
+_COLUMNS: Final = 102  # these are CBLAS's numbers
+_SIDES: Final = {True: 141, False: 142}
+_TRIANGLES: Final = {True: 121, False: 122}
+_TURNED: Final = {False: 111, True: 112}
+_DIAGONALS: Final = {False: 131, True: 132}
+
+
+@cache
+def find() -> Any:
+    """The OpenBLAS that came with NumPy, called under the interpreter's lock; or None."""
+    try:
+        module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
+        library = ctypes.PyDLL(module.__file__)
+        for name in ("get_corename", "get_num_threads", "set_num_threads"):
+            getattr(library, f"scipy_openblas_{name}64_")
+    except (AttributeError, OSError):
+        return None
+    return library
+
+
+class _OneThread:
+    """A context in which OpenBLAS has one thread, for products on any number of Python's threads.
+
+    The first to enter takes the others away, the last to leave gives them back. A thread that an
+    interrupt kept from leaving does so the next time: `taken` and its own number are still there.
+    """
+
+    def __init__(self) -> None:
+        self.lock = make_lock()
+        self.inside: set[int] = set()
+        self.threads = 0
+        self.taken = False
+        in_child(self._leave_all)
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.inside.add(get_ident())
+            if not self.taken:
+                self.threads = find().scipy_openblas_get_num_threads64_()
+                self.taken = True
+            find().scipy_openblas_set_num_threads64_(1)
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.inside.discard(get_ident())
+            if not self.inside:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        find().scipy_openblas_set_num_threads64_(self.threads)
+        self.taken = False
+
+    def _leave_all(self) -> None:
+        # The threads that were inside don't survive a fork.
+        self.inside.clear()
+        if self.taken:
+            self._give_back()
+
+
+#: Held while products, or solutions, are to leave no thread waiting for more work.
+one_thread: Final = _OneThread()
+
+
+# ---- triangular systems -------------------------------------------------------------------------
+@cache
+def triangular_solver(dtype: RawType) -> Callable[[Array, Array, bool, bool, bool], None] | None:
+    """What solves A X = B or X A = B in place: (A, X, upper, left, unit); None without OpenBLAS.
+
+    A is square, of the type of X, and in any order; X lies by columns. One triangle of A is read.
+    """
+    library, letter = find(), _LETTERS.get(dtype.char)
+    if library is None or letter is None:
+        return None
+    number: Any = {"s": ctypes.c_float, "d": ctypes.c_double}.get(letter, ctypes.c_char_p)
+    try:
+        # Called without the interpreter's lock.
+        function = getattr(ctypes.CDLL(library._name), f"scipy_cblas_{letter}trsm64_")
+    except (AttributeError, OSError):
+        return None
+    size, place = ctypes.c_int64, ctypes.c_void_p
+    function.argtypes = [*[ctypes.c_int] * 5, size, size, number, place, size, place, size]
+    function.restype = None
+    one = number(1) if number is not ctypes.c_char_p else np.ones(1, dtype).tobytes()
+
+    def solve(a: Array, x: Array, upper: bool, left: bool, unit: bool) -> None:
+        turned = a.flags.c_contiguous  # the transpose of one that lies by columns
+        matrix = a.T if turned else a
+        if not (matrix.flags.f_contiguous and matrix.flags.aligned):
+            matrix = matrix.copy("F")
+        (rows, columns), n = x.shape, len(matrix)
+        arguments = (
+            _COLUMNS, _SIDES[left], _TRIANGLES[upper != turned], _TURNED[turned], _DIAGONALS[unit],
+            rows, columns, one, matrix.ctypes.data, n, x.ctypes.data, rows,
+        )  # fmt: skip
+        if n * rows * columns < _SHARED:
+            with one_thread:
+                function(*arguments)
+        else:
+            function(*arguments)
+
+    return solve
