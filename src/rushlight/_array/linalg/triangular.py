@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 _BLOCK = 24  # below this size rows are solved one by one
+_SOLVED = 64  # below this size a matrix by itself is solved by LAPACK,
+_WORTH = 6  # rows from which LAPACK solves them quicker
 _FEW = 16  # matrices up to which they are inverted one by one
 KNOWN = 16  # order up to which PyTorch's pivots are known to the last digit
 # The part of the first pivot up to which the last may be all rounding.
@@ -107,14 +109,36 @@ def _in_rows(a: Array, x: Array, upper: bool, left: bool, unit: bool) -> None:
         _substitute(a, x, unit)
 
 
+def _solve_block(a: Array, x: Array, unit: bool) -> bool:
+    """Solves a small lower triangular system in place by LAPACK; whether that is the same.
+
+    Turned around, the matrix is an upper triangle, which elimination leaves as it is. What is zero
+    or not finite is left to substitution, which tells the columns apart.
+    """
+    upper = np.where(lapack.over(*a.shape), a[::-1, ::-1], a.dtype.type(0))
+    pivots = upper.reshape(-1)[:: len(upper) + 1]
+    if unit:
+        pivots[...] = 1
+    if (
+        not lapack.has("solve")
+        or not np.isfinite(x).all()
+        or not (np.isfinite(upper).all() and pivots.all())
+    ):
+        return False
+    lapack.run("solve", (upper, x[::-1]), (x[::-1],))
+    return True
+
+
 def _substitute(a: Array, x: Array, unit: bool) -> None:
     """Solves a lower triangular system in place, halves first where it is large."""
     n = a.shape[-1]
-    if n > _BLOCK:
+    if n > (_BLOCK if x.ndim > 2 else _SOLVED):
         half = n // 2
         _substitute(a[..., :half, :half], x[..., :half, :], unit)
         x[..., half:, :] -= np.matmul(a[..., half:, :half], x[..., :half, :])
         _substitute(a[..., half:, half:], x[..., half:, :], unit)
+        return
+    if x.ndim == 2 and n >= _WORTH and _solve_block(a, x, unit):
         return
     for i in range(n):
         row = x[..., i, :]
