@@ -128,7 +128,7 @@ def inv(x: Array, name: str = "linalg.inv") -> Array:
     """
     out, found = _invert(x)
     if not found:
-        _, info = _by_pivots(x, np.eye(x.shape[-1], dtype=x.dtype), out)
+        _, info = _by_pivots(x, _identities(x), out)
         if info.any():
             where, code = at(info)
             raise LinAlgError(
@@ -156,7 +156,12 @@ def inv_ex(x: Array, check_errors: bool = False) -> tuple[Array, Array]:
     out, found = _invert(x)
     if found:
         return out, _no_info(x)
-    return _by_pivots(x, np.eye(x.shape[-1], dtype=x.dtype), out)
+    return _by_pivots(x, _identities(x), out)
+
+
+def _identities(x: Array) -> Array:
+    """One for each matrix: a single one could be taken for a stack of vectors."""
+    return np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
 
 
 # ---- solution ---------------------------------------------------------------------------------
