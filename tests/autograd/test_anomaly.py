@@ -142,3 +142,16 @@ def test_a_hook_that_fails_names_its_node() -> None:
         with pytest.raises(ZeroDivisionError), torch.autograd.detect_anomaly():
             y.sum().backward(inputs=[y])
     assert str(seen[-1].message).startswith("Error detected in TBackward0. No forward pass")
+
+
+def test_a_node_that_is_made_while_a_leaf_takes_its_gradient_has_the_leaf_for_parent() -> None:
+    a = torch.rand((), requires_grad=True)
+    a.grad = torch.ones((), requires_grad=True) * 1
+    y = a.sigmoid()
+    torch.autograd.graph.register_multi_grad_hook([a, a], lambda g: None, mode="any")
+    with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
+        warnings.simplefilter("ignore")  # of the cycle that a graph in `.grad` makes
+        y.backward(create_graph=True)
+    assert a.grad is not None and a.grad.grad_fn is not None
+    parent = a.grad.grad_fn.metadata["parent_"]
+    assert parent.name() == "torch::autograd::AccumulateGrad" and parent.variable is a

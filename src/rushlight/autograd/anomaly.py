@@ -16,6 +16,7 @@ from .._core.node import Node
 from .._core.op import Op
 from .._core.run import ANOMALY, RUNNING
 from .._core.storage import TensorBase
+from .edges import public_form
 
 if TYPE_CHECKING:
     import traceback
@@ -69,7 +70,7 @@ def _trace(node: Node) -> None:
     run = RUNNING.get()
     if run is not None and run.node is not None:
         metadata: dict[Any, Any] = node.metadata  # type: ignore[attr-defined]
-        metadata["parent_"] = run.node.shown()
+        metadata["parent_"] = public_form(run.node)
 
 
 class _Quick:
