@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
@@ -383,9 +384,9 @@ def _fractional(dims: int) -> None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         if output_size is None:
             ratio = output_ratio
-            if dims == 3 and isinstance(ratio, float):
-                ratio = (ratio,) * 3
-            if len(ratio) > dims:
+            if dims == 3:
+                ratio = tuple(ratio) if isinstance(ratio, Iterable) else (ratio,) * 3
+            elif len(ratio) > dims:
                 raise ValueError(
                     f"{name} requires output_ratio to either be a single Int or tuple of Ints."
                 )

@@ -290,7 +290,7 @@ def normal(
     if size is not None:
         mean, std = _as_number(mean, (mean, std, size)), _as_number(std, (mean, std, size))
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
-        shape, found = size_of("normal", (size,)), dtype_or_default(type_for(out, dtype))
+        shape, found = size_of("normal", (size,), out), dtype_or_default(type_for(out, dtype))
         _check_std(std)
         if out is not None and out.requires_grad and current().grad:
             raise RuntimeError(errors.out_requires_grad("aten::normal"))
