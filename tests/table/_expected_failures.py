@@ -21,8 +21,6 @@ EXPECTED: dict[str, str] = {
         for row in ("unsafe_split.Tensor", "unsafe_split_with_sizes")
         for dtype in ("float64", "complex128")
     },
-    "test_only_views_share_memory_with_their_inputs[_without_last-0-float64]": TEMPORARY,
-    "test_only_views_share_memory_with_their_inputs[_without_last-0-complex128]": TEMPORARY,
     "test_no_reference_cycle_keeps_a_graph_alive[_max_embedding_bag-0-float64]": LARGEST,
     "test_the_recorded_gradient_equals_the_plain_one[_max_embedding_bag-0-float64]": LARGEST,
     "test_the_recorded_gradient_equals_the_plain_one[_max_embedding_bag-0-float32]": LARGEST,

@@ -192,6 +192,18 @@ def bump(t: TensorBase) -> None:
     version_cell(t).n += 1
 
 
+def count_writes(t: Any, writes: int) -> Any:
+    """Gives a new result the version that it has in PyTorch, where it is made by writes in place.
+
+    What it was cut from is known to nobody else: it is no view of that.
+    """
+    if t._node is None:
+        t._view = None
+    if not t._inference:
+        version_cell(t).n += writes
+    return t
+
+
 def target(t: TensorBase) -> Vertex | None:
     """Where a gradient of `t` goes: its node, itself if it is a leaf, or nowhere."""
     if not t._requires_grad:

@@ -105,7 +105,7 @@ ROWS: Final = {
         "logcumsumexp accumulated_along cummax cummin",
     "reduce.segment": "_segment_reduce_backward segment_reduce hash_tensor",
     "reduce.softmax": "softmax log_softmax",
-    "reduce.sort": "sort argsort topk _without_last _search _unique2 unique_dim "
+    "reduce.sort": "sort argsort topk _search _unique2 unique_dim "
         "_unique_consecutive histc bincount",
     "shape.copy": "_copy fill _fill_ _zero _unsqueeze_ _squeeze_ _t_ _transpose_ _as_strided_ "
         "_set_",
@@ -429,7 +429,7 @@ FUNCTIONS: Final = (
         "private.recurrence private.exclusive_products cumsum cumprod logcumsumexp "
         "private.accumulated_along cummax cummin private._segment_reduce_backward segment_reduce "
         "hash_tensor softmax special.softmax log_softmax special.log_softmax sort argsort topk "
-        "private._without_last private._search private._unique2 private.unique_dim "
+        "private._search private._unique2 private.unique_dim "
         "private._unique_consecutive histc bincount fill _test_autograd_multiple_dispatch "
         "_test_autograd_multiple_dispatch_view _test_autograd_multiple_dispatch_view_copy "
         "private._test_warn_in_autograd private.index private.index_backward cat stack "

@@ -154,9 +154,7 @@ def inv_ex(x: Array, check_errors: bool = False) -> tuple[Array, Array]:
     if check_errors:
         return inv(x, "linalg.inv_ex"), _no_info(x)
     out, found = _invert(x)
-    if found:
-        return out, _no_info(x)
-    return _by_pivots(x, _identities(x), out)
+    return (out, _no_info(x)) if found else _by_pivots(x, _identities(x), out)
 
 
 def _identities(x: Array) -> Array:

@@ -333,16 +333,6 @@ def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     return _shape(x, flat, found, axis, keepdim)
 
 
-def rank_slopes(ordered: Array, ignore_nan: bool) -> Array:
-    """How the rank of a quantile grows with it, for each row of `ordered` (NaN last)."""
-    rows = at_least_1d(ordered)
-    bad = np.isnan(rows)
-    if ignore_nan:
-        counts = np.count_nonzero(~bad, axis=-1, keepdims=True)
-        return np.maximum(counts - 1, 0).astype(rows.dtype)
-    return np.where(bad[..., -1:], 0, rows.shape[-1] - 1).astype(rows.dtype)
-
-
 def ranks(ordered: Array, q: Array, interpolation: str, ignore_nan: bool) -> tuple[Any, Any, Any]:
     """For rows in order (NaN last): the ranks below and above each quantile, and the weight above.
 

@@ -12,7 +12,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.interposers import NOT_HANDLED
 from ..._core.slow import read_by_python
-from ..._core.storage import TensorBase
+from ..._core.storage import TensorBase, count_writes
 from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
 from ..calls.operand_fit import explain_mask
@@ -106,7 +106,10 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
                 f"isclose(): argument '{name}' (position {place}) must be Tensor, not "
                 f"{errors.type_name(value)}"
             )
-    return isclose_row(input, other, rtol, atol, equal_nan)
+    close: Tensor = isclose_row(input, other, rtol, atol, equal_nan)
+    kind = input._raw.dtype.kind
+    count_writes(close, bool(rtol or atol) + (equal_nan and kind in "fcV"))
+    return close
 
 
 isclose_row = elementwise(

@@ -8,7 +8,7 @@ from ..._array.types import is_half
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
-from ..._core.storage import TensorBase
+from ..._core.storage import TensorBase, count_writes
 from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import say_better
 from ..rows import return_type_classes as _return_types
@@ -464,10 +464,8 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
         rows, columns = input.shape[-2:]
         batch = tuple(input.shape[:-2])
         zeros = table("zeros")
-        return made((
-            zeros(batch + (rows, rows), dtype=input.dtype), table("svdvals")(input),
-            zeros(batch + (columns, columns), dtype=input.dtype).mT,
-        ))  # fmt: skip
+        u, v = (zeros((*batch, n, n), dtype=input.dtype) for n in (rows, columns))
+        return made((count_writes(u, 1), table("svdvals")(input), count_writes(v, 1).mT))
     u, s, vh = apply_n(linalg_svd.op, [input, not some, None])
     return made((u, s, vh.mH))
 
@@ -535,6 +533,8 @@ def matrix_rank(A: Tensor, tol: object = None, hermitian: bool = False, *, atol:
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
     result = table("_matrix_rank")(A.detach(), _limit(atol), _limit(rtol), hermitian)
+    if out is None:
+        count_writes(result, 1)
     return give("matrix_rank", check_ranks(A, atol, rtol, result, out), out)
 
 

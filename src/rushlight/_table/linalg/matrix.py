@@ -14,7 +14,7 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
-from ..._core.storage import TensorBase
+from ..._core.storage import TensorBase, count_writes
 from ..calls.argument_parser import is_number_tensor
 from ..calls.deprecated_orders import say_better
 from ..reduce.norm import _norm_gradient
@@ -139,23 +139,29 @@ def cond(A: Tensor, p: object = None, *, out: Tensor | None = None) -> Tensor:
         if isinstance(p, str):
             checks.check(A._raw, f"linalg.cond(ord={p})", square=False)
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
-    if isinstance(p, str):
-        checks.check(A._raw, f"linalg.cond(ord={p})", "linalg_svd_cpu" if p == "nuc" else "")
+    if isinstance(p, complex) and p.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    square = A._raw.shape[-1] == A._raw.shape[-2]
+    if isinstance(p, str) and not square:
+        checks.check(A._raw, f"linalg.cond(ord={p})")
+    if p is not None and p not in _ORDERS:
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {_format_ord(p)}")
     if not A._raw.size:
         zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
-        return give_copied("cond", zeros, out)
+        return give_copied("cond", count_writes(zeros, 1), out)
     if p is None or p in (2, -2):
         s = table("svdvals")(A)
-        high, low = s[..., 0], s[..., -1]
-        return give_copied("cond", low / high if p == -2 else high / low, out)
-    if A._raw.shape[-1] != A._raw.shape[-2]:
+        high, low = s.narrow(-1, 0, 1), s.narrow(-1, -1, 1)
+        return give_copied("cond", (low / high if p == -2 else high / low).squeeze(-1), out)
+    if not square:
         checks.check(A._raw, f"linalg.cond(ord={_format_ord(p)})")
     if p == "nuc":
         s = table("svdvals")(A)
         return give_copied("cond", s.sum(-1) * (1 / s).sum(-1), out)
     inverse, info = table("inv_ex")(A)
+    inverse = inverse.masked_fill((info > 0)[..., None, None], _INF)
     result = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return give_copied("cond", table("where")(info == 0, result, _INF), out)
+    return give_copied("cond", result.nan_to_num_(_INF, _INF, -_INF), out)
 
 
 # ---- products ---------------------------------------------------------------------------------
@@ -198,11 +204,8 @@ def multi_dot(tensors: Any, *, out: Tensor | None = None) -> Tensor:
             )
     sizes = [several[0].shape[0], *[t.shape[1] for t in several]]
     result = _multiply_chain(several, raw.chain_order(tuple(sizes)), 0, len(several) - 1)
-    if first.ndim == 1:
-        result = result.squeeze(0)
-    if last.ndim == 1:
-        result = result.squeeze(-1)
-    return give("multi_dot", result.view(result.shape), out, named="mm", types_first=True)
+    shape = result.shape[first.ndim == 1 : 1 if last.ndim == 1 else None]
+    return give("multi_dot", result.view(shape), out, named="mm", types_first=True)
 
 
 def _multiply_chain(several: Sequence[object], splits: list[list[int]], i: int, j: int) -> Any:
@@ -331,8 +334,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if N is None:
         N = x.shape[0]
     if N == 0 or N == 1:
-        return x.new_ones((x.shape[0], N))
-    result = _powers(x, N)
+        return count_writes(x.new_ones((x.shape[0], N)), N if increasing else 0)
+    result = count_writes(_powers(x, N), 3)
     return result if increasing else table("flip")(result, (1,))
 
 
@@ -403,7 +406,7 @@ def cov(
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights
     if weights is None:
-        mean = x.mean(1).unsqueeze(1)
+        mean = (x.sum(1) / x.shape[1]).unsqueeze(1)
         degrees: Any = max(count - correction, 0)
     else:
         total = weights.sum()

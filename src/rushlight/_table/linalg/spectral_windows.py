@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._base import dtypes as D, errors
 from ..._base.device import on_meta
+from ..._core.storage import count_writes
 from ..calls import dtype_checks as _checks
 from ..rows import meta as _meta
 from ..rows.composite import composite
@@ -340,7 +341,9 @@ def _old(
         raise NotImplementedError(errors.not_implemented("arange_cpu", D.scalar_name(want)))
     full = n + 1 if periodic else n
     window = shape(table("arange")(full, dtype=want), full)
-    return _finish(window.narrow(0, 0, n) if periodic else window, requires_grad)
+    if periodic:
+        window = count_writes(window.narrow(0, 0, n), 0)
+    return _finish(window, requires_grad)
 
 
 @composite("")

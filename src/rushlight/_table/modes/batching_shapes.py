@@ -374,14 +374,6 @@ def basic(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Tensor,
     return call(op, [front(args[0], dims[0]), (slice(None), *args[1])]), 0
 
 
-@rule("_without_last")
-def without_last(op: Op, args: list[Tensor], dims: list[int], size: int) -> tuple[Any, Any]:
-    """The operation looks at the last dimension; an example that is one number has none."""
-    if not rank_of(args[0], dims[0]):
-        return one_by_one(op, args, dims, size)
-    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
-
-
 @rule("tril", "triu")
 def triangle(op: Op, args: Arguments, dims: MappedDims, size: int) -> tuple[Any, Any]:
     """The last two dimensions are those of matrices."""

@@ -22,6 +22,7 @@ from ..calls.deprecated_orders import REINFORCE, say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
 from ..nn.attention import _safe_softmax as safe_softmax_row
 from ..nn.ctc_loss import _ctc as ctc_row
+from ..nn.distance_loss import norm_over
 from ..nn.normalization import GROUP_NORM, check_groups
 from ..random.fill import refuse_leaf
 from ..random.generator import stream_of
@@ -216,15 +217,13 @@ def frobenius_norm(
     say_better("frobenius_norm")
     if isinstance(dim, (tuple, list)) and len(dim) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
-    raw = input._raw
-    if T.is_discrete(raw.dtype):
-        shown = D.scalar_name(T.from_raw(raw.dtype))
-        raise RuntimeError(
-            f"norm(): input dtype should be either floating point or complex. Got {shown} instead."
-        )
-    if out is not None:
-        have = T.from_raw(raw.dtype)
-        as_out(have.to_real(), T.from_raw(out._raw.dtype), have)
+    have = T.dtype_of(input)
+    if T.is_discrete(input._raw.dtype):
+        wanted = "norm(): input dtype should be either floating point or complex."
+        raise RuntimeError(f"{wanted} Got {D.scalar_name(have)} instead.")
+    if out is None:
+        return norm_over(input, 2, dim, keepdim)
+    as_out(have.to_real(), T.dtype_of(out), have)
     return norm(input, 2, dim, keepdim, out)
 
 
@@ -237,10 +236,10 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Tensor:
         if not v.dim():
             raise IndexError(errors.no_dimension(0, 0))
         shape = (v.shape[0],) + (1,) * (v.dim() - 1)
-        return v.contiguous().view(v.shape[0], -1).norm(pow, 1).view(shape)
+        return norm_over(v.contiguous().view(v.shape[0], -1), pow, 1).view(shape)
     if dim == v.dim() - 1:
         last = v.shape[-1]
-        return v.contiguous().view(-1, last).norm(pow, 0).view((1,) * (v.dim() - 1) + (last,))
+        return norm_over(v.contiguous().view(-1, last), pow, 0).view((1,) * (v.dim() - 1) + (last,))
     return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
 
 

@@ -99,7 +99,12 @@ def pairwise_distance(
     Shapes: x1 and x2 broadcast; the result without the last dimension, or with 1 there.
     """
     moved = apply_n(plus.op, [x1 - x2, eps])
-    return apply_n(_norm.op, [moved, p, (max(moved.dim() - 1, 0),), keepdim])
+    return norm_over(moved, p, max(moved.dim() - 1, 0), keepdim)
+
+
+def norm_over(x: Tensor, p: float, dim: Any, keepdim: bool = False) -> Tensor:
+    """The p-norm over dimensions, by the node that PyTorch's composites record."""
+    return apply_n(_norm.op, [x, p, (dim,) if isinstance(dim, int) else tuple(dim), keepdim])
 
 
 def _norm_formula(

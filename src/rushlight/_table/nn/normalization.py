@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.nn.channels_last import follow_layout
-from ..._base import dtypes as D, errors
+from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.slow import may_have_tangent
@@ -532,20 +532,18 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         )
     if not input.numel():
         return input
+    # The channels lie along a plane or a space of one channel, and the mean is that of a pool.
     squares = input * input
-    padded = _traced.table("constant_pad_nd")(
-        squares, (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2), 0.0
-    )
-    # An average over a plane, of the type int64 too; or over a space.
-    if not input.is_floating_point() and (ndim > 3 or input.dtype is not D.int64):
-        kernel = "avg_pool2d" if ndim == 3 else "avg_pool3d"
-        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(input.dtype)))
-    if size <= 0:
-        shown = f"kH: {size} kW: 1" if ndim == 3 else f"kT: {size} kH: 1 kW: 1"
-        raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
-    windows = padded.unfold(1, size, 1)
-    if input.is_floating_point():
-        means = windows.mean(-1)
+    sizes = input.shape
+    if ndim == 3:
+        squares, rest = squares.unsqueeze(1), 1
     else:
-        means = _traced.table("div")(windows.sum(-1), size, rounding_mode="trunc")
+        squares, rest = squares.view(sizes[0], 1, sizes[1], sizes[2], -1), 2
+    padded = _traced.table("constant_pad_nd")(
+        squares, (0, 0) * rest + (size // 2, (size - 1) // 2), 0.0
+    )
+    pool = _traced.table(f"avg_pool{rest + 1}d")
+    means = pool(padded, (size,) + (1,) * rest, 1).squeeze(1)
+    if ndim > 3:
+        means = means.view(sizes)
     return input / (means * alpha + k) ** beta

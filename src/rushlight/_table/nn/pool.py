@@ -13,6 +13,7 @@ from ..._array.nn.channels_last import follow_layout, follow_sample
 from ..._base.determinism import alert
 from ..._base.lazy import later
 from ..._core.apply import apply_n
+from ..._core.storage import count_writes
 from ..calls.argument_parser import complaint_of_c
 from ..calls.signed_functions import give_signatures
 from ..rows.composite import composite
@@ -329,7 +330,8 @@ def max_pool1d(
     """
     checks.max_line(input._raw, kernel_size, stride, padding, dilation, ceil_mode)
     checks.require(input._raw, "fV", "max_pool1d_impl")
-    return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    values = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    return values if values._node is not None else count_writes(values, int(input.dim() == 2))
 
 
 def _values_alone(dims: int, row: Row) -> AnyCallable:

@@ -12,7 +12,7 @@ from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_integer
 from ..rows.composite import composite
-from ..rows.row import general, linear, selection
+from ..rows.row import general, selection
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
@@ -93,6 +93,17 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+def _count_ranks(ordered: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
+    """The ranks of quantiles with a history, as `ranks` counts them."""
+    missing = table("isnan")(ordered)
+    if ignore_nan:
+        ranks = q * (missing.logical_not().sum(-1, True) - 1)
+        return ranks.masked_fill_(ranks < 0, 0)
+    last = ordered._raw.shape[-1] - 1
+    ranks, missing = table("broadcast_tensors")(q * last, missing.any(-1, True))
+    return ranks.masked_fill(missing, last)
+
+
 def _quantile(
     input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
 ) -> Tensor:
@@ -118,56 +129,36 @@ def _quantile(
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if not number and q._raw.size and not holds(lambda x: ((x >= 0) & (x <= 1)).all(), q):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    ndim = input._raw.ndim
+    shape = tuple(input._raw.shape)
+    ndim = len(shape)
     wanted = -1 if dim is None else dim
     if not -max(ndim, 1) <= wanted < max(ndim, 1):
         raise IndexError(errors.dimension(wanted, ndim))
     wanted %= max(ndim, 1)
     # The dimension last, its elements in order; then two neighbours of each rank are mixed.
-    if dim is None or ndim == 0:
-        rows = table("reshape")(input, (-1,))
+    if dim is None:
+        rows, kept = input.flatten(), (1,) * ndim
+    elif wanted == ndim - 1:
+        rows, kept = input, shape[:-1] + (1,)
     else:
-        rows = table("movedim")(input, wanted, -1)
-    ordered = table("contiguous")(table("sort")(rows)[0])
+        rows = input.unsqueeze(-1).transpose(wanted, -1)
+        kept = shape[:wanted] + (1,) * bool(ndim) + shape[wanted + 1 :]
+    if not keepdim:
+        kept = () if dim is None else kept[:wanted] + kept[wanted + 1 :]
+    ordered = table("sort")(rows)[0]
+    ordered = ordered.view((*kept, ordered._raw.shape[-1]))
     low, high, weight = raw.ranks(ordered._raw, q._raw, interpolation, ignore_nan)
-    take = table("gather")
-    below = take(ordered, -1, new_tensor(low))
+    result = ordered.gather(-1, new_tensor(low))
     if interpolation in ("linear", "midpoint"):
-        above = take(ordered, -1, new_tensor(high))
+        above = ordered.gather(-1, new_tensor(high))
         share = 0.5 if weight is None else new_tensor(weight)
         if weight is not None and not number:
-            # The value is the weight's; the difference, which is 0, brings the slope.
-            share = share + (q - q.detach()) * new_tensor(raw.rank_slopes(ordered._raw, ignore_nan))
-        result = table("lerp")(below, above, share)
-    else:
-        result = below
-    return _arrange(result, q, dim, wanted, keepdim, ndim)
-
-
-_without_last = linear(
-    "_without_last(Tensor self) -> Tensor",
-    lambda x: x[..., 0],
-    self=lambda xp, g: xp.expand_dims(g, -1),
-    node="SqueezeBackward4",
-    namespace="private",
-    samples=lambda mk: [(mk(3, 1),)],
-    doc="The tensor without its last dimension, which has size one.",
-)
-
-
-def _arrange(
-    result: Tensor, q: Any, dim: int | None, place: int, keepdim: bool, ndim: int
-) -> Tensor:
-    """The values of `q`, now last, in front (one number: gone), the reduced dimension as asked."""
+            share = _count_ranks(ordered, q, ignore_nan) - new_tensor(low)
+        result.lerp_(above, share)
+    # The values of `q`, now last, in front; one number is gone.
     if q._raw.ndim:
-        moved = table("movedim")(result, -1, 0) if result._raw.ndim > 1 else result
-        result = table("unsqueeze")(moved, -1)
-    result = _without_last(result)
-    first = 1 if q._raw.ndim else 0
-    if keepdim and ndim:
-        for d in range(ndim) if dim is None else (place,):
-            result = table("unsqueeze")(result, first + d)
-    return result
+        result.unsqueeze_(0).transpose_(0, -1)
+    return result.squeeze_(-1)
 
 
 @composite(method=True, numpy_words=True)

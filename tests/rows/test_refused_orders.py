@@ -1,0 +1,49 @@
+"""Orders of norms, sizes and ratios that are refused: which fault is told first."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import rushlight as torch
+
+CASES: list[tuple[str, type[Exception], str]] = [
+    (
+        "torch.linalg.cond(torch.ones(2, 2), 3)",
+        RuntimeError,
+        "linalg.cond got an invalid norm type",
+    ),
+    ("torch.linalg.cond(torch.ones(0, 2), 1.5)", RuntimeError, "linalg.cond got an invalid norm"),
+    ("torch.linalg.cond(torch.ones(0, 0), 'a')", RuntimeError, "linalg.cond got an invalid norm"),
+    ("torch.linalg.cond(torch.ones(0, 2), 'a')", RuntimeError, "linalg.cond(ord=a): A must be bat"),
+    (
+        "torch.linalg.cond(torch.ones(2, 2), 1j)",
+        RuntimeError,
+        "value cannot be converted to type d",
+    ),
+    (
+        "torch.linalg.cond(torch.ones(2, 2).long(), 'nuc')",
+        RuntimeError,
+        "linalg.svd: Expected a floating point or complex tensor as input. Got Long",
+    ),
+    (
+        "torch.normal(0.0, -1.0, (-2, 3), out=torch.ones(2))",
+        RuntimeError,
+        "numel: integer multiplication overflow",
+    ),
+    (
+        "torch.nn.functional.fractional_max_pool3d(torch.ones(1, 4, 4, 4), 2, None, "
+        "torch.tensor(0.5))",
+        TypeError,
+        "iteration over a 0-d tensor",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), CASES)
+def test_the_fault_that_pytorch_tells_is_told(
+    call: str, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=f"^{re.escape(message)}"):
+        eval(call, {"torch": torch})
