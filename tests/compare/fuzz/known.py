@@ -67,9 +67,7 @@ def _form(shown: str) -> str:
 
 GRADIENTS = r"autograd|backward|grad|jacobian|hessian"
 _GIVEN = r"(g|n|log)(\[|$)"  # variables that hold gradients, or what hooks have seen
-_SEVERAL = (
-    r"einsum|kron|multi_dot|tensordot|quantile|bilinear|vander|cond|corrcoef|local_response|matmul"
-)
+_SEVERAL = r"einsum|kron|multi_dot|tensordot|bilinear|vander|cond|corrcoef|matmul|\binner\("
 #: Operations of several operands, each element by itself.
 _ELEMENTWISE = (
     r" ([-+*/%]|\*\*|//) |\b(add|sub|mul|div|true_divide|floor_divide|remainder|fmod|pow|"
@@ -91,9 +89,8 @@ KNOWN: list[Named] = [
     Named(
         "Gradients have no past",
         "version",
-        r"@|matmul|linear|one_hot|quantile|trapz|trapezoid|"
-        r"\b(isclose|isfinite|matrix_rank|svd|cond|diff|max_pool1d|vander)\(",
-        "^[1-4]$",
+        r"@|matmul|linear|one_hot|isfinite",
+        "^[12]$",
         "^0$",
     ),
     # What comes from them by a view, or by an operation that gives it back.
@@ -104,7 +101,7 @@ KNOWN: list[Named] = [
         r"\w\[|\.T$|\.t\(|as_strided|unfold|detach",
         "^[12]$",
         "^0$",
-        program="one_hot|quantile|linear",
+        program=r"one_hot|linear\(| @ |matmul\(",
     ),
     # What a hook notes of a gradient's version.
     Named("Gradients have no past", "value", GRADIENTS, "^[1-9]$", "^0$", variable="log"),
@@ -249,12 +246,6 @@ KNOWN: list[Named] = [
         program=r"inference_mode\(\): .*unsafe_(split|chunk)\(",
     ),
     Named("Compound products take other steps", "node|is_view", _SEVERAL),
-    Named(
-        "Compound products take other steps",
-        "node|graph",
-        r"dropout|trapezoid|group_norm|cosine_similarity|combinations| @ ",
-        program=r"einsum|trapezoid|group_norm|cosine_similarity|combinations|expand.*\n.* @ ",
-    ),
     Named(
         "Compound products take other steps",
         "accepted|shape",

@@ -11,7 +11,7 @@ FAULTS = (
     "addcmul addcmul_ addmm addr addr_ affine_grid alpha_dropout as_strided as_strided_ "
     "as_strided_copy as_strided_scatter avg_pool2d avg_pool3d backward baddbmm bartlett_window "
     "batch_norm binary_cross_entropy binary_cross_entropy_with_logits blackman_window bmm "
-    "broadcast_to celu chain_matmul cholesky cholesky_solve clamp clip cond conv1d conv2d "
+    "broadcast_to celu chain_matmul cholesky cholesky_solve clamp clip conv1d conv2d "
     "conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution cosine_similarity "
     "cuda cumsum_ cumulative_trapezoid diag diagflat diff eig eigvals embedding_bag "
     "fake_quantize_per_tensor_affine fft2 fftfreq fftn floor_divide_ fmod_ "

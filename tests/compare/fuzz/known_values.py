@@ -106,14 +106,7 @@ VALUES: list[Named] = [
     Named(
         "Whether a new result is a view of a hidden tensor",
         kind="is_view",
-        statement=r"fft|_window\(|max_pool1d|repeat|tile\(|kron|\binner\(|atleast_3d\(",
-    ),
-    Named(
-        "Whether a new result is a view of a hidden tensor",
-        "node|graph",
-        torch="CopySlices",
-        ours="AsStrided|CopySlices",
-        program=r"max_pool1d\(",
+        statement=r"fft|repeat|tile\(|kron",
     ),
     Named("Which of equal elements", "value", "kthvalue|topk|mode|sort", variable=r".*\[1\]"),
     Named(
