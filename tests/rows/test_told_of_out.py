@@ -255,3 +255,38 @@ def test_a_comparison_of_complex_numbers_that_is_written_as_real_warns(name: str
         getattr(torch, name)(z[:0], z[:0], out=torch.zeros(0))
         getattr(torch, name)(x, x, out=torch.zeros(2, dtype=torch.uint8))
         torch.logical_not(z, out=torch.zeros(2))
+
+
+def test_a_range_is_told_to_be_deprecated_before_its_out_is_refused() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    for given in ({"out": leaf}, {"out": torch.ones(3), "dtype": torch.int64}):
+        with (
+            pytest.warns(UserWarning, match="torch.range is deprecated"),
+            pytest.raises(RuntimeError, match=r"out=... arguments don't|does not match dtype"),
+        ):
+            torch.range(0, 2, **given)
+    with torch.no_grad(), pytest.warns(UserWarning, match="torch.range is deprecated"):
+        assert torch.range(0, 2, out=leaf) is leaf and leaf.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_chain_of_matrices_is_written_as_multi_dot_writes_it() -> None:
+    x = torch.arange(4.0).reshape(2, 2)
+    torch.set_warn_always(True)
+    try:
+        with (
+            pytest.warns(UserWarning, match="torch.chain_matmul is deprecated"),
+            pytest.raises(RuntimeError, match=r"multi_dot.*: expected out tensor to have dtype"),
+        ):
+            torch.chain_matmul(x, x, out=torch.ones(2, 2, dtype=torch.int64))
+    finally:
+        torch.set_warn_always(False)
+    out = torch.ones(2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert torch.chain_matmul(x, x, x, out=out) is out
+        assert torch.equal(out, x @ x @ x)
+        assert torch.chain_matmul(x, out=out) is out and torch.equal(out, x)
+        whole = torch.empty(0, dtype=torch.int64)
+        assert torch.chain_matmul(x, out=whole).tolist() == [[0, 1], [2, 3]]
+        with pytest.raises(TypeError, match="argument 'out' must be Tensor, not int"):
+            torch.chain_matmul(x, x, out=5)

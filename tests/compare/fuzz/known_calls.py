@@ -284,12 +284,6 @@ CALLS: list[Named] = [
         raised=r"\w",
     ),
     Named(
-        "Of several faults one is told",
-        kind="exception type",
-        statement=r"[.]linear_cross_entropy\(.*options=x",
-        ours="^AttributeError: 'Tensor' object has no attribute '_adjust'$",
-    ),
-    Named(
         "NumPy's functions have gradients",
         kind="exception type",
         statement=r"[.]batch_norm\((input=)?np\.array",

@@ -170,16 +170,6 @@ VALUES: list[Named] = [
         torch=r"cannot be converted to type c10::complex<c10::Half> without overflow|"
         "not implemented for 'ComplexHalf'$",
     ),
-    Named(
-        "A call that is refused isn't warned of",
-        kind="warning",
-        statement=r"\.(range|chain_matmul)\(|\.tensor\(torch\.tensor\(.*device=\d|"
-        r"\.linear_cross_entropy\(.*options=x",
-        torch="torch.range is deprecated|torch.chain_matmul is deprecated|"
-        "To copy construct from a tensor|``options`` ignored",
-        ours=r"^\[\]$",
-        raised=r"\w",
-    ),
     # Two places of one element whose steps differ, which nobody goes.
     Named(
         "Layout has fewer details",

@@ -56,10 +56,11 @@ UNSIGNED: Final = frozenset((
 WRITTEN: Final = {"torch": frozenset(("norm", "split", "unique", "unique_consecutive"))}
 # The key isn't known, so that the signatures are to be asked.
 _ASK: Final = object()
-#: The functions that make a tensor of nothing, whose `out` may have another shape.
+#: The functions that make a tensor of nothing, whose `out` may have another shape; `range`, which
+#: warns before it looks at it, does so itself.
 FACTORIES: Final = frozenset((
     "ones", "zeros", "full", "rand", "arange", "linspace", "logspace", "eye", "randint", "randperm",
-    "randn", "range", "empty",
+    "randn", "empty",
 ))  # fmt: skip
 #: The factories that say what else is wrong before they say that nothing can be pinned.
 _PINNED_LAST: Final = frozenset((
@@ -118,7 +119,7 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                     copied = copied and isinstance(args[0], TensorBase)
                     raise RuntimeError(_NO_PINNED_COPY if copied else _NO_PINNED)
         if factory and kwargs.get("out") is not None:
-            _check_out(name, kwargs)
+            check_out(name, kwargs)
         if not kwargs:
             return function(*args)
         try:
@@ -178,7 +179,7 @@ def _say_pinned(
         raise RuntimeError(text) from None
 
 
-def _check_out(name: str, kwargs: Keywords) -> None:
+def check_out(name: str, kwargs: Keywords) -> None:
     """Refuses an `out` of another type than is asked for, or one that requires grad.
 
     Raises:

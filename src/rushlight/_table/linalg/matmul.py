@@ -22,7 +22,7 @@ from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
 from ..rows.node_decompositions import comes_apart
-from ..rows.out_argument import apply_out, give, give_copied, refuse_other, run_into
+from ..rows.out_argument import apply_out, fit, give, give_copied, refuse_other, run_into
 from ..rows.out_rules import OutRules, before_others, before_products
 from ..rows.row import Row, multilinear, when_settled
 
@@ -560,27 +560,29 @@ def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
     return apply2(mm.op, left, right).reshape(kept_a + kept_b)
 
 
-@composite(out=OutRules("mm"))
-def chain_matmul(*matrices: Any) -> Tensor:
+@composite()
+def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
-    Raises:
-        RuntimeError: for what isn't a matrix, and where shapes don't fit.
+    Raises: RuntimeError for what isn't a matrix, and where shapes or types don't fit.
     """
     for place, m in enumerate(matrices):
         if not isinstance(m, TensorBase):
             raise TypeError(
                 f"expected Tensor as element {place} in argument 0, but got {errors.type_name(m)}"
             )
+    refuse_other("chain_matmul", out)
     say_better("chain_matmul")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     for m in matrices:
         if m._raw.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {m._raw.ndim}, expected 2 instead.")
-    if len(matrices) == 1:
-        return matrices[0]
-    return _traced.table("multi_dot")(list(matrices))
+    if len(matrices) > 1:
+        return _traced.table("multi_dot")(list(matrices), out=out)
+    if out is not None:
+        fit(out, matrices[0]._raw)
+    return matrices[0] if out is None else out.copy_(matrices[0])
 
 
 def _say_fits(row: Row, fits: AnyCallable) -> None:

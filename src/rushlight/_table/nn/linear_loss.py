@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._base import dtypes as D
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..linalg.matmul import linear
@@ -12,6 +13,7 @@ from ..rows.composite import composite
 from ..rows.gradient_kernels import record_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import table
+from ..rows.warn_once import warn_the_caller
 from .class_loss import cross_entropy
 from .embed import one_hot as one_hot_row
 
@@ -24,10 +26,10 @@ raw = later("_array.nn.linear_loss")
 
 def _check(
     input: Tensor, weight: Tensor, target: Tensor, bias: Tensor | None, ignore_index: object
-) -> bool:
-    """Whether the targets are probabilities.
+) -> None:
+    """Refuses shapes that don't fit, and an index to leave out among probabilities.
 
-    Raises: RuntimeError for shapes that don't fit.
+    Raises: RuntimeError in PyTorch's words.
     """
     if input.dim() not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
@@ -52,7 +54,6 @@ def _check(
     probabilities = tuple(target.shape) == logits and target.is_floating_point()
     if probabilities and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    return probabilities
 
 
 def _logits(input: TensorLike, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -107,6 +108,19 @@ _chunked = general(
 )
 
 
+def _say_ignored(
+    weight: Tensor, target: Tensor, bias: Tensor | None, reduction: object, smoothing: object
+) -> None:
+    """Warns that the batch isn't cut into parts."""
+    warn_the_caller(
+        "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in "
+        "{'mean','sum','none'}, label_smoothing == 0, target.dtype == int64, out_features == (). "
+        f"Got reduction={reduction!r}, label_smoothing={smoothing!r}, "
+        f"target.dtype={target.dtype}, out_features={tuple(weight.shape[1:-1])}, tracing=False, "
+        f"linear_bias.shape={None if bias is None else tuple(bias.shape)}."
+    )
+
+
 @composite("nn.functional")
 def linear_cross_entropy(
     input: Any,
@@ -123,13 +137,14 @@ def linear_cross_entropy(
     """`cross_entropy(linear(input, linear_weight, linear_bias), target)`.
 
     With `options` (of which `batch_chunk_size` counts) the logits of a part of the batch exist at a
-    time, and are computed anew in the backward pass; all derivatives work there too.
+    time, and are computed anew in the backward pass; all derivatives work there too. It warns where
+    they are ignored: with smoothed labels, probabilities, or several outputs a class.
 
     Shapes: input (N, I) or (I,), linear_weight (C, I) or (C, d1, …, I), target (N, d1, …) of
     classes or (N, C, d1, …) of probabilities.
     Raises: RuntimeError for shapes that don't fit, in PyTorch's words.
     """
-    probabilities = _check(input, linear_weight, target, linear_bias, ignore_index)
+    _check(input, linear_weight, target, linear_bias, ignore_index)
     ignored = -100 if ignore_index is None else ignore_index
 
     def whole(x: Tensor, y: Tensor, how: str) -> Tensor:
@@ -140,13 +155,18 @@ def linear_cross_entropy(
 
     if options is None:
         return whole(input, target, reduction)
+    if not (
+        reduction in ("none", "mean", "sum")
+        and label_smoothing == 0
+        and target.dtype is D.int64
+        and linear_weight.dim() == 2
+    ):
+        _say_ignored(linear_weight, target, linear_bias, reduction, label_smoothing)
+        return whole(input, target, reduction)
     options._adjust  # noqa: B018  (anything else is no set of options: AttributeError)
     chunks = not (
-        probabilities
-        or weight is not None
-        or label_smoothing
+        weight is not None
         or input.dim() == 1
-        or linear_weight.dim() > 2
         or target.dim() != 1
         or target.shape[0] != input.shape[0]
         or not input.shape[0]

@@ -10,6 +10,7 @@ from ..._array.number import number_like
 from ..._array.shape import create as raw
 from ..._base import dtypes as D, errors
 from ..._base.device import DEFAULTS, on_meta
+from ..._base.lazy import later
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..._native.ufunc_loops import FRESH
@@ -19,6 +20,8 @@ from ..rows import meta as _meta
 from ..rows.composite import POSITIONAL, composite
 from ..rows.warn_once import warn_the_caller
 from .create import deliver, dtype_or_default, finish, is_usual, type_for
+
+checks = later("_table.calls.composite_checks")
 
 if TYPE_CHECKING:
     from ..._base.annotations import DeviceLike
@@ -149,6 +152,8 @@ def range_(
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
         "produces values in [start, end)."
     )
+    if isinstance(out, TensorBase):
+        checks.check_out("range", {"out": out, "dtype": dtype, "device": device})
     nowhere = on_meta(device, out)
     if end is None:
         start, end = 0, start
