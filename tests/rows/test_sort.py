@@ -234,3 +234,13 @@ def test_a_number_and_a_tensor_ask_for_the_same_quantile() -> None:
             torch.quantile(x, bad)
         with pytest.raises(RuntimeError, match=r"in the range \[0, 1\]"):
             torch.quantile(x, torch.tensor(bad))
+
+
+def test_the_dimension_of_runs_is_a_whole_number() -> None:
+    x = torch.tensor([1, 1, 2])
+    for wrong in (1.5, True, "a"):
+        said = rf"unique_consecutive\(\): argument 'dim' must be int, not {type(wrong).__name__}$"
+        for call in (torch.unique_consecutive, torch.Tensor.unique_consecutive):
+            with pytest.raises(TypeError, match=said):
+                call(x, dim=wrong)
+    assert x.unique_consecutive(dim=torch.tensor(0)).tolist() == [1, 2]

@@ -159,6 +159,7 @@ CALLS: list[Named] = [
         statement=r"unique|split|[.](lu|(adaptive_)?max_pool\dd|to_dlpack)\(",
         torch=r"(_return_\w+|_unique2|unique_dim|unique_consecutive|split_with_sizes|"
         r"_consecutive_return_\w+|_lu_with_infos|max_pool\dd_with_indices|_to_dlpack)\(\)",
+        ours=r"^\w+\(\)",
     ),
     Named(
         "A Fourier transform of nothing is nothing",

@@ -64,8 +64,9 @@ VALUES: list[Named] = [
     # ---- words and numbers
     Named(
         "A matrix that is nearly singular",
-        "value|grad",
-        program=r"(solve|inv|inverse|slogdet|cholesky|cross)\(",
+        "value",
+        r"solve|inv|slogdet|float_power|\*\*|normalize|corrcoef|\b(sin|cos|tan)_?\(|" + GRADIENTS,
+        program=r"(solve|inv|inverse|slogdet|cross)\(",
         singular=True,
     ),
     # The inverse's own numbers, of rows that attention has made nearly equal, and of its square.

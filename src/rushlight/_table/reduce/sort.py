@@ -428,6 +428,9 @@ def unique_consecutive(
     asked = bool(return_inverse), bool(return_counts)
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
     _check_flags("unique_consecutive", flags)
+    if not (dim is None or is_integer(dim)):
+        kind = errors.type_name(dim)
+        raise TypeError(f"unique_consecutive(): argument 'dim' must be int, not {kind}")
     return _choose(_runs(input, dim), *asked)
 
 
