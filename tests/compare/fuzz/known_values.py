@@ -65,7 +65,8 @@ VALUES: list[Named] = [
     Named(
         "A matrix that is nearly singular",
         "value",
-        r"solve|inv|slogdet|float_power|\*\*|normalize|corrcoef|\b(sin|cos|tan)_?\(|" + GRADIENTS,
+        r"solve|inv|slogdet|float_power|\*\*|normalize|corrcoef|\b(sin|cos|tan|frac|div)_?\(|"
+        + GRADIENTS,
         program=r"(solve|inv|inverse|slogdet|cross)\(",
         singular=True,
     ),
@@ -81,8 +82,8 @@ VALUES: list[Named] = [
     Named(
         "A matrix that is nearly singular",
         "value|grad",
-        r"\b(log|digamma|frac)\(| / |div_\(|" + GRADIENTS,
-        program=r"solve\((\w+), \1\)|inv\(|inverse\(|cross\((\w+), \2,",
+        r"\b(log|digamma)\(| / |div_\(|" + GRADIENTS,
+        program=r"(\w+) = .*solve\((\w+), \2\)(.*\n)+.*\b\1\b",
     ),
     Named(
         "A matrix that is nearly singular",
