@@ -58,6 +58,10 @@ torch.nn.functional.local_response_norm(b[None, None], 3, k=2.0)
 torch.nn.functional.local_response_norm(b.long() + 3, 2)
 torch.cov(m)
 torch.cov(m, correction=0)
+torch.complex(m.t(), m.t()).angle()
+torch.complex(b, b).permute(2, 0, 1).angle()
+torch.repeat_interleave(torch.tensor(2.0), 3)
+torch.diff(m, 0, dim=7)
 """
 RECORDED = """
 torch.quantile(m, 0.3)

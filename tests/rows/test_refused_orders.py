@@ -10,6 +10,28 @@ import rushlight as torch
 
 CASES: list[tuple[str, type[Exception], str]] = [
     (
+        "torch.nn.functional.pdist(torch.ones(3, 2), float('nan'))",
+        RuntimeError,
+        "pdist only supports non-negative p values",
+    ),
+    (
+        "torch.cdist(torch.ones(3, 2), torch.ones(3, 2), float('nan'))",
+        RuntimeError,
+        "cdist only supports non-negative p values",
+    ),
+    ("torch.ones(2, 3).diff(0, 7, torch.ones(2, 3))", IndexError, "Dimension out of range"),
+    ("torch.ones(2, 3).diff(1, dim=7)", IndexError, "Dimension out of range"),
+    (
+        "torch.repeat_interleave(torch.ones(()), 7, 0)",
+        IndexError,
+        "Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+    ),
+    (
+        "torch.repeat_interleave(torch.ones(()), torch.tensor([2]), 0)",
+        IndexError,
+        "Dimension specified as 0 but tensor has no dimensions",
+    ),
+    (
         "torch.linalg.cond(torch.ones(2, 2), 3)",
         RuntimeError,
         "linalg.cond got an invalid norm type",

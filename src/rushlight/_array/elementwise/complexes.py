@@ -30,7 +30,7 @@ def absolute(x: Any) -> Array:
 def angle(x: Array) -> Array:
     """The argument of each element: 0 or π for reals, nan for nan."""
     if x.dtype.kind == "c":
-        return np.arctan2(x.imag, x.real)
+        return np.arctan2(x.imag, x.real, order="C")  # a row after the other, as PyTorch
     if x.dtype.kind in "biu":
         x = x.astype(to_raw(D.get_default_dtype()))
     if fits(x):

@@ -72,7 +72,7 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
         RuntimeError: for a negative order, and for stacks and types that don't fit.
         NotImplementedError: for half precision.
     """
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     batch = x.shape[:-2]
     if batch != y.shape[:-2]:

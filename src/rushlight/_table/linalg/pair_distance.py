@@ -55,7 +55,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
     if x.dtype.kind not in "fV":
         raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if x.dtype.itemsize == 2 and x.size and len(x) > 1:
         kind = D.scalar_name(T.from_raw(x.dtype))

@@ -229,8 +229,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    dim = _dimension(input, dim)
     parts = [t for t in (prepend, input, append) if t is not None]
+    dim = _dimension(input, dim) if n or len(parts) > 1 else 0
     for t in parts:
         if t._raw.ndim != input._raw.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")

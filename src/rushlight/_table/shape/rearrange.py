@@ -85,8 +85,10 @@ def repeat_interleave(
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if dim is None:
         input, dim = input if input._raw.ndim == 1 else reshape(input, (-1,)), 0
+    if not input._raw.ndim:
+        raise IndexError(errors.no_dimension(dim, 0))
     axis = axis_of(dim, input._raw.ndim)
-    n = input._raw.shape[axis] if input._raw.ndim else 1
+    n = input._raw.shape[axis]
     count = repeats._raw.size
     if repeats._raw.ndim == 1 and count not in (1, n):
         raise RuntimeError(
@@ -114,14 +116,16 @@ def _repeated_evenly(input: Tensor, repeats: int, dim: int | None, output_size: 
     axis = axis_of(dim, len(shape))
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
+    if not input._raw.ndim:
+        raise IndexError(errors.dimension(1, 0))
     if output_size is not None and output_size != shape[axis] * repeats:
         raise RuntimeError(
             f"repeat_interleave: Invalid output_size, expected {shape[axis] * repeats} but got "
             f"{output_size}"
         )
-    wide = apply_view(unsqueeze.op, input, (axis + 1 if input._raw.ndim else 0,))
-    lead = shape[: axis + 1] if input._raw.ndim else ()
-    expanded = apply_view(expand.op, wide, ((*lead, repeats, *shape[axis + 1 :]), False))
+    wide = apply_view(unsqueeze.op, input, (axis + 1,))
+    sizes = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
+    expanded = apply_view(expand.op, wide, (sizes, False))
     copied = apply1(clone_contiguous.op, expanded)
     return apply_view(
         view.op, copied, ((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]),)
