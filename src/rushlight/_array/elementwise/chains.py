@@ -18,6 +18,7 @@ from ..._base.lazy import Function
 from ..._formula import words as W
 from ..._native import ufunc_loops
 from . import generated
+from .large_pairs import take_large
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -46,12 +47,14 @@ class Unchained(Exception):
 def take_chains(
     raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
 ) -> AnyCallable:
-    """`raw`, with small arrays taken by chains of loops where its formula has one.
+    """`raw`, with small arrays taken by chains of loops where its formula has one, and large ones
+    by kernels where it is one operation.
 
     `formula()` is asked later. For `kinds` see `ufunc_loops.function`; `defaults` are the values of
     arguments for which a function that may refuse numbers is known to take them.
     """
-    return ufunc_loops.function(raw, partial(chains_of, raw, formula, kinds, defaults), kinds)
+    chains = partial(chains_of, raw, formula, kinds, defaults)
+    return ufunc_loops.function(take_large(raw, kinds), chains, kinds)
 
 
 def chains_of(

@@ -23,6 +23,7 @@ from ..._native.emitted import (
     grid_sample as sampling_code,
     max_pool as max_pool_code,
     mt19937,
+    pairs as pairs_code,
     places as places_code,
     rejection as rejection_code,
     scan as scan_code,
@@ -86,6 +87,8 @@ def emit_written() -> None:
         for module in (bias_code, channel_code, convolution_code, max_pool_code, planes_code):
             module.load(kind)
         transpose_code.load(kind)
+        for word in pairs_code.COMBINED:
+            pairs_code.load(word, kind)
         gemm_code.load_chunks(kind)
         loader.load(emit_added_rows(kind, target.lanes(kind)))
         for is_product in (False, True):
