@@ -57,12 +57,6 @@ RARE: list[Named] = [
         ours="not implemented for 'Complex|without overflow",
     ),
     Named(
-        "Operands of matrix products may be written",
-        "refused|accepted",
-        r"\.(addmm\((\w+), .*out=\2|max\((\w+), .*out=\(\3,)",
-        program=r"z = torch\.empty\(0\)",
-    ),
-    Named(
         "Overlapping memory is written as a whole",
         "refused",
         r"nan_to_num_\(",
@@ -79,7 +73,6 @@ RARE: list[Named] = [
     ),
     # ---- the graph
     Named(_PAST, "warning", r"matmul\(.*out=", r"output shape \[1, ", r"output shape \[\d+\]"),
-    Named(_STEPS, "is_view", r" @ ", "^True$", "^False$", program=r"(avg|max)_pool1d\("),
     Named(
         "Results of inference tensors have no past",
         "node|graph",

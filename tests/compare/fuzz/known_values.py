@@ -35,9 +35,9 @@ VALUES: list[Named] = [
     ),
     Named(
         "Operands of matrix products may be written",
-        "accepted",
-        r"matmul\((\w+), \1, out=\1\)",
-        torch="1D tensors expected, but got 0D and 0D tensors",
+        "refused|accepted",
+        r"\.(addmm\((\w+), .*out=\2|max\((\w+), .*out=\(\3,|matmul\((\w+), \4, out=\4\))",
+        program=r"z = torch\.empty\(0\)",
     ),
     Named(
         "A tensor that is shared takes its base along, and no other view",
