@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._base import dtypes as D
-from .._base.lazy import Function, attribute, lazy
+from .._base.lazy import Function, attribute, later, lazy
 from .elementwise.masks import keep as keep, where as where
 from .number import type_number
 from .shape.as_strided import (
@@ -276,6 +276,11 @@ def imag(x: Array) -> Array:
     return x.imag
 
 
+_LARGE: Final = 4096
+
+row_sums = later("_array.reduce.row_sums")
+
+
 # ---- what the engine needs --------------------------------------------------------------------
 def sum_to(r: Array, shape: tuple[int, ...]) -> Array:
     """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
@@ -295,7 +300,10 @@ def sum_to(r: Array, shape: tuple[int, ...]) -> Array:
     if axes:
         if lead == len(axes) == 1 and r.ndim == 2 and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
             return _column_sums(r)
-        r = np.add.reduce(r, axis=axes)
+        total = None
+        if r.size >= _LARGE and len(axes) == 1 and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
+            total = row_sums.sum_short_lines(r, axes[0])
+        r = np.add.reduce(r, axis=axes) if total is None else total
     return r if r.shape == shape else np.reshape(r, shape)
 
 

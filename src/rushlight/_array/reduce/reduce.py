@@ -14,7 +14,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from .. import kernels
 from ..types import convert_array, from_raw, is_half, to_raw
-from .row_sums import ones, row_sum
+from .row_sums import ones, row_sum, sum_short_lines
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
@@ -128,7 +128,6 @@ def sum(
 
 _LARGE = 4096
 _ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly enough
-_SHORT = 16  # elements of a row from which its sum is a product
 
 
 def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
@@ -146,12 +145,26 @@ def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
             total = parallel.parallel_sum(x) if total is None else total
         return total.reshape((1,) * x.ndim) if keepdim else total
     count = _trailing(x.ndim, axis)
-    length = 0 if count is None else _size_of(x.shape[x.ndim - count :])
-    if count is None or length < _SHORT:
+    if count is None:
+        return _sum_inside(x, axis, keepdim)
+    length = _size_of(x.shape[x.ndim - count :])
+    if length < 2:
         return None
     total = row_sum(x.reshape(-1, length))
     kept = x.shape[: x.ndim - count]
     return total.reshape(kept + (1,) * count if keepdim else kept)
+
+
+def _sum_inside(x: Array, axis: Axis, keepdim: bool) -> Array | None:
+    """The sum over neighbouring dimensions, with others behind; None for NumPy's way."""
+    given = (axis,) if isinstance(axis, int) else axis or ()
+    axes = tuple(sorted([d % x.ndim for d in given]))
+    if not axes or axes != tuple(range(axes[0], axes[0] + len(axes))):
+        return None
+    total: Array | None = sum_short_lines(x, axes[0], len(axes))
+    if total is None or not keepdim:
+        return total
+    return total.reshape([1 if d in axes else n for d, n in enumerate(x.shape)])
 
 
 def sum_all(x: Array, dtype: D.dtype | None = None) -> TensorLike | None:

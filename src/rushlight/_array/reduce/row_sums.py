@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -88,6 +88,30 @@ def row_sum(rows: Array, exact: bool = False) -> Any:
     if whole < length:
         total += rows[:, whole:] @ ones(length - whole, rows.dtype)
     return total if exact else total.astype(rows.dtype)
+
+
+_SHORT_LINES: Final = 32  # elements up to which what follows a dimension is short
+_MANY_LINES: Final = 8  # lines from which a product for each sum pays
+_MOST_LINES: Final = 1 << 16  # lines up to which there are ones: NumPy adds one by one, too
+
+
+def sum_short_lines(x: Array, first: int, count: int = 1) -> Any:
+    """The sums over `count` dimensions from `first` on, without these, where short lines follow;
+    None where NumPy's way is as quick, which goes over each line by itself.
+
+    Shapes: x in C order, of float32 or float64.
+    """
+    before, after = x.shape[:first], x.shape[first + count :]
+    lines, length, groups = prod(x.shape[first : first + count]), prod(after), prod(before)
+    if (
+        not groups
+        or not 1 < length <= _SHORT_LINES
+        or not _MANY_LINES <= lines <= _MOST_LINES
+        or not x.flags.c_contiguous
+    ):
+        return None
+    row = ones(lines, x.dtype)[None]
+    return np.matmul(row, x.reshape(groups, lines, length)).reshape(before + after)
 
 
 def row_max(rows: Array, find: AnyCallable = np.ndarray.argmax) -> Array:
