@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._base import errors
 from ..types import ndarray
+from .folds import fold
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
 from .row_sums import row_max
 
@@ -80,7 +81,7 @@ def amax(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Tenso
     if _is_matrix_by_rows(x, axis):
         top = row_max(x)
         return top.reshape(-1, 1) if keepdim else top
-    return in_order(_maximum(x, axis, None, None, keepdim), x)
+    return in_order(fold(np.maximum, x, axis, keepdim), x)
 
 
 def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> TensorLike:
@@ -92,7 +93,7 @@ def amin(x: Array, dim: int | Shape | None = (), keepdim: bool = False) -> Tenso
     if _is_matrix_by_rows(x, axis):
         low = row_max(x, ndarray.argmin)
         return low.reshape(-1, 1) if keepdim else low
-    return in_order(_minimum(x, axis, None, None, keepdim), x)
+    return in_order(fold(np.minimum, x, axis, keepdim), x)
 
 
 def aminmax(x: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Any, Any]:
@@ -109,7 +110,7 @@ def aminmax(x: Array, dim: int | None = None, keepdim: bool = False) -> tuple[An
         raise RuntimeError(f"aminmax not implemented for {name_of(x.dtype)}")
     if x.dtype.kind == "c":
         raise NotImplementedError(errors.not_implemented("aminmax_cpu", name_of(x.dtype)))
-    low, high = _minimum(x, axis, None, None, keepdim), _maximum(x, axis, None, None, keepdim)
+    low, high = fold(np.minimum, x, axis, keepdim), fold(np.maximum, x, axis, keepdim)
     return in_order(low, x), in_order(high, x)
 
 
