@@ -561,7 +561,7 @@ def _tensordot(a: Any, b: Any, over_a: list[int], over_b: list[int]) -> Any:
 
 
 @composite()
-def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
     Raises: RuntimeError for what isn't a matrix, and where shapes or types don't fit.

@@ -123,11 +123,11 @@ def _say_ignored(
 
 @composite("nn.functional")
 def linear_cross_entropy(
-    input: Any,
-    linear_weight: Any,
+    input: Tensor,
+    linear_weight: Tensor,
     target: Tensor,
     *,
-    linear_bias: Any = None,
+    linear_bias: Tensor | None = None,
     weight: Tensor | None = None,
     reduction: str = "mean",
     ignore_index: int | None = None,
