@@ -11,7 +11,6 @@ in `_native.emitted.mt19937`.
 
 from __future__ import annotations
 
-import ctypes
 import operator
 import struct
 import sys
@@ -22,6 +21,7 @@ import numpy as np
 
 from ..._base.fork_locks import lock as make_lock
 from ..._native import prebuilt
+from ..._native.cpython import memory
 from ..._native.ufunc_loops import FRESH
 from .. import kernels
 from .box_muller import Polar, Scratch
@@ -96,7 +96,7 @@ def _see_memory(bits: Any) -> Any:
     aren't those that it shows."""
     try:
         address = bits.ctypes.state_address
-        found = np.asarray((ctypes.c_uint32 * (BLOCK + 1)).from_address(address))
+        found = np.frombuffer(memory.window(address, 4 * (BLOCK + 1)), np.uint32)
         shown = bits.state["state"]
     except (AttributeError, TypeError, ImportError):  # a NumPy that doesn't show it
         return False
