@@ -62,7 +62,7 @@ def take_large(function: AnyCallable, kinds: str) -> AnyCallable:
     if not word:
         return function
 
-    def run_pair(a: Any, b: Any) -> Any:
+    def run_pair(a: object, b: object) -> object:
         if type(a) is np.ndarray and type(b) is np.ndarray:
             least = kernels.LEAST << 2
             if a.size >= least or (a.size * b.size >= least and a.shape != b.shape):

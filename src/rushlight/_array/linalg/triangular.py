@@ -80,7 +80,9 @@ def _find_solver(dtype: RawType) -> AnyCallable | None:
     return None if solver is None else partial(_solve_by_scipy, solver)
 
 
-def _solve_by_scipy(solver: Any, a: Array, x: Array, upper: bool, left: bool, unit: bool) -> None:
+def _solve_by_scipy(
+    solver: AnyCallable, a: Array, x: Array, upper: bool, left: bool, unit: bool
+) -> None:
     """A C-ordered matrix is the transpose of a column-major one."""
     if left and x.shape[1] == 1:
         one = lapack.routine("trsv", x.dtype)
