@@ -12,6 +12,7 @@ import numpy as np
 
 from .._base import dtypes as D
 from .._base.lazy import Function, attribute, later, lazy
+from . import kernels
 from .elementwise.masks import keep as keep, where as where
 from .number import type_number
 from .shape.as_strided import (
@@ -303,6 +304,8 @@ def sum_to(r: Array, shape: tuple[int, ...]) -> Array:
         total = None
         if r.size >= _LARGE and len(axes) == 1 and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
             total = row_sums.sum_short_lines(r, axes[0])
+        if total is None and r.size >= kernels.LEAST << 1:
+            total = kernels.column_sums.add_lines(r, axes)
         r = np.add.reduce(r, axis=axes) if total is None else total
     return r if r.shape == shape else np.reshape(r, shape)
 

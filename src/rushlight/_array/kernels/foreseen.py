@@ -17,6 +17,7 @@ from ..._native.cpython import kernel_call
 from ..._native.emitted import (
     bias_gradients as bias_code,
     channel_softmax as channel_code,
+    column_sums as columns_code,
     convolution as convolution_code,
     depthwise as depthwise_code,
     gemm as gemm_code,
@@ -84,7 +85,14 @@ def emit_written() -> None:
     for name in rejection_code.KINDS:
         rejection_code.load(name)
     for kind in (F32, F64):
-        for module in (bias_code, channel_code, convolution_code, max_pool_code, planes_code):
+        for module in (
+            bias_code,
+            channel_code,
+            columns_code,
+            convolution_code,
+            max_pool_code,
+            planes_code,
+        ):
             module.load(kind)
         transpose_code.load(kind)
         for word in pairs_code.COMBINED:

@@ -131,7 +131,8 @@ _ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly en
 
 
 def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
-    """The sum over all dimensions, or over the last ones, by BLAS; None for others.
+    """The sum over all dimensions, or over the last ones, by BLAS, or over others beside each other
+    by a kernel; None for what is left to NumPy.
 
     See Note [Row sums by BLAS].
     """
@@ -162,6 +163,8 @@ def _sum_inside(x: Array, axis: Axis, keepdim: bool) -> Array | None:
     if not axes or axes != tuple(range(axes[0], axes[0] + len(axes))):
         return None
     total: Array | None = sum_short_lines(x, axes[0], len(axes))
+    if total is None and x.size >= kernels.LEAST << 1:
+        total = kernels.column_sums.add_lines(x, axes)
     if total is None or not keepdim:
         return total
     return total.reshape([1 if d in axes else n for d, n in enumerate(x.shape)])
