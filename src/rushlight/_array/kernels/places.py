@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..memory.parallel import get_num_threads
 from .launch import address, guard_launch, ready
 
 if TYPE_CHECKING:
+    from ..._base.annotations import TensorLike
     from ..annotations import Array
 
 _INDEX: Final = np.dtype(np.int64)
@@ -57,7 +58,7 @@ def gather(x: Array, axis: int, index: Array) -> Array | None:
 
 
 @guard_launch
-def combine(x: Array, axis: int, index: Array, source: Any, word: str) -> Array | None:
+def combine(x: Array, axis: int, index: Array, source: TensorLike, word: str) -> Array | None:
     """A copy of x, in C order, combined with `source` where `index` names places; None for an index
     outside, too. `word`: add, multiply, maximum or minimum."""
     name = _NAMES.get(x.dtype)

@@ -95,7 +95,7 @@ _MANY_LINES: Final = 8  # lines from which a product for each sum pays
 _MOST_LINES: Final = 1 << 16  # lines up to which there are ones: NumPy adds one by one, too
 
 
-def sum_short_lines(x: Array, first: int, count: int = 1) -> Any:
+def sum_short_lines(x: Array, first: int, count: int = 1) -> Array | None:
     """The sums over `count` dimensions from `first` on, without these, where short lines follow;
     None where NumPy's way is as quick, which goes over each line by itself.
 
