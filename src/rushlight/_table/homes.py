@@ -105,8 +105,8 @@ ROWS: Final = {
         "logcumsumexp accumulated_along cummax cummin",
     "reduce.segment": "_segment_reduce_backward segment_reduce hash_tensor",
     "reduce.softmax": "softmax log_softmax",
-    "reduce.sort": "sort argsort topk _search _unique2 unique_dim "
-        "_unique_consecutive histc bincount",
+    "reduce.sort": "sort argsort topk _search _unique2 unique_dim _unique_consecutive histc "
+        "bincount",
     "shape.copy": "_copy fill _fill_ _zero _unsqueeze_ _squeeze_ _t_ _transpose_ _as_strided_ "
         "_set_",
     "shape.derivative_checks": "_test_autograd_multiple_dispatch "
@@ -429,16 +429,15 @@ FUNCTIONS: Final = (
         "private.recurrence private.exclusive_products cumsum cumprod logcumsumexp "
         "private.accumulated_along cummax cummin private._segment_reduce_backward segment_reduce "
         "hash_tensor softmax special.softmax log_softmax special.log_softmax sort argsort topk "
-        "private._search private._unique2 private.unique_dim "
-        "private._unique_consecutive histc bincount fill _test_autograd_multiple_dispatch "
-        "_test_autograd_multiple_dispatch_view _test_autograd_multiple_dispatch_view_copy "
-        "private._test_warn_in_autograd private.index private.index_backward cat stack "
-        "select_scatter slice_scatter slice_inverse diagonal_scatter transpose t permute "
-        "private.repeat_backward flip roll rot90 tril triu diag_embed trace constant_pad_nd "
-        "index_select private.index_select_backward index_add index_copy index_fill gather "
-        "scatter scatter_add scatter_reduce index_reduce take put masked_select "
-        "private.masked_place masked_scatter private.masked_scatter_source nonzero_static "
-        "_unsafe_view squeeze unsqueeze select private.slice diagonal view_as_real "
+        "private._search private._unique2 private.unique_dim private._unique_consecutive histc "
+        "bincount fill _test_autograd_multiple_dispatch _test_autograd_multiple_dispatch_view "
+        "_test_autograd_multiple_dispatch_view_copy private._test_warn_in_autograd private.index "
+        "private.index_backward cat stack select_scatter slice_scatter slice_inverse "
+        "diagonal_scatter transpose t permute private.repeat_backward flip roll rot90 tril triu "
+        "diag_embed trace constant_pad_nd index_select private.index_select_backward index_add "
+        "index_copy index_fill gather scatter scatter_add scatter_reduce index_reduce take put "
+        "masked_select private.masked_place masked_scatter private.masked_scatter_source "
+        "nonzero_static _unsafe_view squeeze unsqueeze select private.slice diagonal view_as_real "
         "view_as_complex private.select_backward private.slice_backward private.diagonal_backward "
         "private.unfold_backward private.as_strided_backward private.as_strided_values "
         "private._sparse_product split_with_sizes unsafe_split unsafe_split_with_sizes unbind "
