@@ -96,9 +96,6 @@ KNOWN: tuple[Known, ...] = (
         "There are no nested tensors",
     ),
     Known(
-        r"nn\.LocalResponseNorm", r"half: NotImplementedError", "PyTorch has no kernel for halves"
-    ),
-    Known(
         r"nn\.Threshold.*inplace=True\)\(F\(3, 1\)\.expand",
         r"call",
         "PyTorch lets `threshold_` write to memory that elements share",
@@ -121,7 +118,6 @@ KNOWN: tuple[Known, ...] = (
     Known(r"nn\.Linear\(3, 4, dtype.*expand", r"functional_call", _WHICH),
     Known(r"nn\.(BCELoss\(\)\(K|BCEWithLogitsLoss\(\)\(R\(3\), B)", r"call", _WHICH),
     Known(r"nn\.(NLL|CrossEntropy)Loss\(weight=T.ones\(3\)\)\(R\(2, 4, 3\)", r"call", _WHICH),
-    Known(r"nn\.LocalResponseNorm\(-2\)", r"call", _WHICH),
     Known(r"nn\.AvgPool2d\(2\)\(R\(\)\)", r"call", _WHICH),
     Known(r"nn\.MaxUnpool\dd.*\+ 9999", r"call", "Of several wrong indices the largest is named"),
     Known(r"nn\.LSTM\(3, 4(, dtype=T.float64)?\)\(pack", r"call", _WHICH),
