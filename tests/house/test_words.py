@@ -75,7 +75,7 @@ _IRREGULAR = frozenset(
 _NONE = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed"})
 #: How many functions are named by what has become of something, not by what they do; to fall.
 #: Names that PyTorch has given are among them.
-NAMED_BY_PARTICIPLES = 167  # `sampled_addmm` is the last
+NAMED_BY_PARTICIPLES = 166
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

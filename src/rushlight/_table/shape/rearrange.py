@@ -78,7 +78,7 @@ def repeat_interleave(
     if repeats is None or input is None:
         return _repeated_places(input if repeats is None else repeats, None, output_size)
     if isinstance(repeats, int):
-        return _repeated_evenly(input, repeats, dim, output_size)
+        return _repeat_evenly(input, repeats, dim, output_size)
     if not isinstance(repeats, TensorBase):
         repeats = table("tensor")(repeats)
     if repeats._raw.ndim > 1:
@@ -109,7 +109,7 @@ def _repeated_places(repeats: Tensor, size: int | None, output_size: int | None)
     return new_tensor(places)
 
 
-def _repeated_evenly(input: Tensor, repeats: int, dim: int | None, output_size: int | None) -> Any:
+def _repeat_evenly(input: Tensor, repeats: int, dim: int | None, output_size: int | None) -> Any:
     if dim is None:
         input, dim = input if input._raw.ndim == 1 else reshape(input, (-1,)), 0
     shape = input._raw.shape or (1,)
