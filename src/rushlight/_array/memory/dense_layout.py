@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -133,8 +134,7 @@ def suggests_channels_last(x: Array) -> bool:
 
 def empty_channels_last(shape: Sequence[int], raw: RawType) -> Array:
     """An array of 4 or 5 dimensions whose second one is the innermost, elements not set."""
-    made = np.empty((shape[0], *shape[2:], shape[1]), raw)
-    return made.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
+    return from_channel_rows(np.empty(prod(shape), raw), shape)
 
 
 def channel_rows(x: Array) -> Array:
