@@ -143,6 +143,28 @@ def test_threads_that_meet_a_new_step_find_ordinary_numbers(native: bool) -> Non
         assert kinds == {int}
 
 
+def test_a_gradient_that_another_thread_takes_away_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rushlight._compile.capture.recorder import Recorder
+
+    w = torch.ones(3, requires_grad=True)
+    before = Recorder._meet
+
+    def taken_away(recorder: Any, leaf: Any) -> None:
+        before(recorder, leaf)
+        leaf._grad = None
+
+    def step(x: Any) -> Any:
+        loss = (w * x).sum()
+        loss.backward()
+        return loss.detach()
+
+    w.grad = torch.ones(3)
+    monkeypatch.setattr(Recorder, "_meet", taken_away)
+    assert torch.compile(step)(torch.ones(3)).item() == 3.0
+
+
 def test_a_fork_while_another_thread_has_the_turn_leaves_it_free() -> None:
     from rushlight._compile.ir import run_lock as turns
 

@@ -72,7 +72,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         self.joint: Any = None
         #: Tensors that the step was given or has made: references, and their versions.
         self.watched = ById()
-        for t in (*arguments, *(leaf._grad for leaf in leaves if leaf._grad is not None)):
+        for t in (*arguments, *(g for leaf in leaves if (g := leaf._grad) is not None)):
             self._watch(t)
         self.arguments = frozenset(map(id, arguments))
         self.described: dict[int, Any] = {}  # tensors of the result, see `outputs.py`
@@ -443,27 +443,28 @@ class Recorder(NumberRecorder, MessageRecorder):
             self.add("call", T.copy_like, "in_layout", (value, target), (made,), pure=True)
             leaf._grad = new_tensor(fresh)
             return
-        target = self.gradient_of(leaf)
+        target = self.value_of_gradient(leaf, old)
         T.add_into(old._raw, g)
         bump(old)
         self.note_write(old)
         self.add("write", T.add_into, "add_into", (target, value), (), holder=True)
 
-    def gradient_of(self, leaf: Any) -> Value:
+    def value_of_gradient(self, leaf: Any, grad: Tensor) -> Value:
         """The value that a leaf's gradient is, by that name alone.
 
         One that is an argument as well, or another leaf's, would go on being read and written by
-        the other name when the leaf has another gradient.
+        the other name when the leaf has another gradient. `grad` was read once: another thread may
+        have taken it away since.
         """
-        value = self.value_of(leaf._grad)
-        before = value.kind != "result" and refers(self.entry.get(id(leaf)), leaf._grad)
+        value = self.value_of(grad)
+        before = value.kind != "result" and refers(self.entry.get(id(leaf)), grad)
         if before and not (value.kind == "gradient" and value.holder is leaf):
             self.refuse("a gradient is an argument or another tensor of the step, too")
         return value
 
     def tell_gradients_apart(self) -> None:
         """Refuses a step that may read gradients where one has two names."""
-        gradients = [leaf._grad._raw for leaf in self.leaves.values() if leaf._grad is not None]
+        gradients = [g._raw for leaf in self.leaves.values() if (g := leaf._grad) is not None]
         raws = {id(raw) for raw in gradients} - set(self.values)
         raws -= {id(leaf._raw) for leaf in self.leaves.values()}
         if len(raws) < len(gradients):
@@ -512,7 +513,7 @@ class Recorder(NumberRecorder, MessageRecorder):
         for leaf in leaves:
             self.sync(leaf)
         before = [(p, p._raw, p._grad, version_of(p)) for p in leaves]
-        reads = [None if p._grad is None else self.gradient_of(p) for p in leaves]
+        reads = [None if g is None else self.value_of_gradient(p, g) for p, _, g, _ in before]
         targets = [self.value_of(p) for p in leaves]
         with self.plain_options(optimizer):
             result = self.quietly(step, (optimizer,), {})
