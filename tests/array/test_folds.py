@@ -1,11 +1,11 @@
-"""Largest and smallest elements over dimensions with short lines, against NumPy's."""
+"""Reductions over dimensions with short lines, against NumPy's."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rushlight._array.reduce import extreme, folds
+from rushlight._array.reduce import extreme, folds, norm, reduce, row_sums
 
 SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((100, 100, 4), 1), ((100, 100, 4), -1), ((100, 100, 4), (2,)), ((100, 100, 4), (1, 2)),
@@ -45,3 +45,93 @@ def test_short_lines_are_folded_and_long_ones_left_to_numpy() -> None:
     assert folds._fold_lines(np.maximum, x.reshape(100, 400), 1) is None
     assert folds._fold_lines(np.maximum, x.swapaxes(0, 1), 1) is None
     assert folds._fold_lines(np.maximum, np.ones((5000, 2), "c8"), 1) is None
+
+
+LINES = [*SHAPES, ((300, 100), 1), ((40, 1000), -1), ((64, 2, 40, 3), 1), ((600, 7), None)]
+
+
+def _drawn(shape: tuple[int, ...], dtype: str, turned: bool) -> Any:
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal(shape) * 2).astype(dtype)
+    if x.dtype.kind == "f":
+        x = x + np.sign(x)  # not near zero, so that products don't vanish
+        x.reshape(-1)[rng.integers(0, x.size, 8)] = [np.nan, np.inf, -np.inf, 0, -0.0, 1, 1, 1]
+    return np.ascontiguousarray(x.T).T if turned else x
+
+
+@pytest.mark.parametrize(("shape", "dim"), LINES)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i8", "i2", "u1", "?", "c8"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_truth_and_counts_equal_numpys(
+    turned: bool, dtype: str, shape: tuple[int, ...], dim: Any
+) -> None:
+    x = _drawn(shape, dtype, turned)
+    kind = np.uint8 if dtype == "u1" else np.bool_
+    for keepdim in (False, True):
+        for found, plain in ((reduce.any, np.any), (reduce.all, np.all)):
+            value = found(x, dim, keepdim)
+            np.testing.assert_array_equal(value, plain(x, dim, keepdims=keepdim))
+            assert value.dtype == kind and value.flags.c_contiguous
+    value = reduce.count_nonzero(x, dim)
+    np.testing.assert_array_equal(value, np.count_nonzero(x, dim))
+    assert value.dtype == np.int64 and value.flags.c_contiguous
+
+
+@pytest.mark.parametrize(("shape", "dim"), LINES)
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1", "?"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_sums_and_products_of_whole_numbers_equal_numpys(
+    turned: bool, dtype: str, shape: tuple[int, ...], dim: Any
+) -> None:
+    x = _drawn(shape, dtype, turned)
+    for keepdim in (False, True):
+        for found, plain in ((reduce.sum, np.sum), (reduce.prod, np.prod)):
+            if found is reduce.prod and isinstance(dim, tuple):
+                continue
+            value: Any = found(x, dim, keepdim)  # type: ignore[arg-type]
+            exact = plain(x, dim, dtype=np.int64, keepdims=keepdim)
+            np.testing.assert_array_equal(value, exact)
+            assert value.dtype == np.int64 and value.flags.c_contiguous
+
+
+@pytest.mark.parametrize(("shape", "dim"), LINES)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "c8"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_and_norms_equal_those_of_more_digits(
+    turned: bool, dtype: str, shape: tuple[int, ...], dim: Any
+) -> None:
+    x = _drawn(shape, dtype, turned)
+    rtol = {"f4": 2e-5, "f8": 1e-13, "f2": 4e-3, "c8": 2e-5}[dtype]
+    if dtype == "f2":
+        x = (x / 4).astype(dtype)
+    wide = x.astype(np.complex128 if dtype == "c8" else np.longdouble)
+    for keepdim in (False, True):
+        with np.errstate(all="ignore"):
+            if dim in (1, 2, -1) and (dtype in ("f4", "f8") or shape[dim] < 40):
+                exact = np.prod(wide, dim, keepdims=keepdim).astype(x.dtype)
+                small = abs(exact) < 1e-30
+                value: Any = reduce.prod(x, dim, keepdim)
+                assert value.dtype == x.dtype and value.shape == exact.shape
+                value = np.where(small, exact, value)
+                np.testing.assert_allclose(value, exact, rtol=rtol, equal_nan=True)
+            for p in (2, 1, 0, 3, float("inf"), -float("inf")):
+                size: Any = abs(wide)
+                if p in (0, 1, 2, 3):
+                    terms = (size != 0) if p == 0 else size**p
+                    exact = np.sum(terms, dim, keepdims=keepdim) ** (1 / max(p, 1))
+                else:
+                    exact = (np.max if p > 0 else np.min)(size, dim, keepdims=keepdim)
+                real = np.float32 if dtype == "c8" else x.dtype
+                value = norm.vector_norm(x, p, dim, keepdim)
+                assert value.dtype == real and np.shape(value) == np.shape(exact)
+                np.testing.assert_allclose(value, exact.astype(real), rtol=rtol)
+
+
+@pytest.mark.parametrize("length", [1, 2, 31, 32, 33])
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_inner_products_of_short_rows_keep_to_their_own_row(special: float, length: int) -> None:
+    x = np.ones((3000, length), np.float32)
+    x[7, 0] = special
+    found = row_sums.row_dot(x, x)
+    assert np.isfinite(np.delete(found, 7)).all() and (np.delete(found, 7) == length).all()
+    assert found.shape == (3000,) and not np.isfinite(found[7])

@@ -14,22 +14,27 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..annotations import Array
+    from ..annotations import Array, RawType
 
 _LARGE: Final = 4096  # elements from which this is worth its calls
 _SHORT: Final = 16  # elements of a line that is short
+_SERIAL: Final = 4096  # the same where NumPy has one step wait for the last one
 _BLOCK: Final = 1 << 16  # elements that are halved at a time
+_BOOL: Final = np.dtype(np.bool_)
 
 
-def fold(ufunc: Any, x: Array, axis: Any, keepdim: bool) -> Any:
-    """`x` reduced by a ufunc whose order does not matter, as its `reduce` does it."""
-    found = _fold_lines(ufunc, x, axis) if x.size >= _LARGE else None
+def fold(ufunc: Any, x: Array, axis: Any, keepdim: bool, dtype: RawType | None = None) -> Any:
+    """`x` reduced by a ufunc whose order does not matter, as its `reduce` does it.
+
+    Its elements are converted to `dtype`; to that of bools by a logical ufunc alone.
+    """
+    found = _fold_lines(ufunc, x, axis, dtype) if x.size >= _LARGE else None
     if found is None:
-        return ufunc.reduce(x, axis, None, None, keepdim)
+        return ufunc.reduce(x, axis, None if dtype is _BOOL else dtype, None, keepdim)
     return np.expand_dims(found, axis) if keepdim else found
 
 
-def _fold_lines(ufunc: Any, x: Array, axis: Any) -> Array | None:
+def _fold_lines(ufunc: Any, x: Array, axis: Any, dtype: RawType | None = None) -> Array | None:
     if isinstance(axis, tuple) and len(axis) == 1:
         (axis,) = axis
     if not isinstance(axis, int) or x.dtype.kind not in "fiub" or not x.flags.c_contiguous:
@@ -38,13 +43,15 @@ def _fold_lines(ufunc: Any, x: Array, axis: Any) -> Array | None:
     before, lines, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
     groups, length = prod(before), prod(after)
     # Along the last dimension a line is all that is reduced, else what lies behind.
-    if lines < 2 or (lines if length == 1 else length) > _SHORT or groups < _SHORT:
+    most = _SERIAL if ufunc is np.multiply and length == 1 else _SHORT
+    if lines < 2 or (lines if length == 1 else length) > most or groups < _SHORT:
         return None
     parts = x.reshape(groups, lines, length)
-    out = np.empty((groups, length), x.dtype)
+    out = np.empty((groups, length), dtype or x.dtype)
     block = max(1, _BLOCK // (lines * length))
     for start in range(0, groups, block):
-        _fold_block(ufunc, parts[start : start + block], out[start : start + block])
+        part = parts[start : start + block].astype(out.dtype, copy=False)
+        _fold_block(ufunc, part, out[start : start + block])
     return out.reshape(before + after)
 
 

@@ -17,8 +17,8 @@ from rushlight._array.reduce.row_sums import (
     ones,
     reduced_axes,
     row_blocks,
+    row_dot,
     row_sum,
-    vecdot,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _centred_sums(rows: Array, centre: Array) -> tuple[Array, Array]:
         np.copyto(moved, piece)
         np.subtract(moved, centre, moved)
         sums += moved @ ones(moved.shape[1], np.dtype(np.float64))
-        squares += vecdot(moved, moved)
+        squares += row_dot(moved, moved)
     return sums, squares
 
 

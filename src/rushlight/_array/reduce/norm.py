@@ -8,20 +8,17 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..types import convert_array, from_raw, is_half
-from .reduce import axes_of, axis_of, in_order, lift_half, name_of
+from .folds import fold
+from .reduce import axes_of, axis_of, in_order, lift_half, name_of, sum as add
 from .row_sums import row_dot
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar
     from ..annotations import Array
 
-_add: Any = np.add.reduce
-_maximum: Any = np.maximum.reduce
-_minimum: Any = np.minimum.reduce
 _INF = float("inf")
 _LARGEST = 3.4028234663852886e38  # in single precision
-_LARGE = 4096  # elements from which rows are worth products,
-_SHORT = 16  # and elements of such a row
+_LARGE = 4096  # elements from which rows are worth products
 _WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
 
 
@@ -119,26 +116,25 @@ def _norm(x: Array, p: float, axis: Any, keepdim: bool) -> Any:
             and axis in (last, -1, (last,), (-1,))
             and x.dtype.kind == "f"
             and x.flags.c_contiguous
-            and length >= _SHORT
         ):
             rows = x.reshape(-1, length)
             squares = row_dot(rows, rows)
             shape = x.shape[:-1] + (1,) if keepdim else x.shape[:-1]
             return np.sqrt(squares, squares).reshape(shape)
         squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
-        return np.sqrt(_add(squares, axis, None, None, keepdim))
+        return np.sqrt(add(squares, axis, keepdim))
     if p == 0:
         size = x.dtype if x.dtype.kind != "c" else x.real.dtype
-        return _add(x != 0, axis, size, None, keepdim)
+        return add(x != 0, axis, keepdim).astype(size)
     magnitude = np.absolute(x)
     if p == 1:
-        return _add(magnitude, axis, None, None, keepdim)
+        return add(magnitude, axis, keepdim)
     if p == _INF:
-        return _maximum(magnitude, axis, None, None, keepdim)
+        return fold(np.maximum, magnitude, axis, keepdim)
     if p == -_INF:
-        return _minimum(magnitude, axis, None, None, keepdim)
+        return fold(np.minimum, magnitude, axis, keepdim)
     beyond = magnitude.dtype.itemsize < 8 and abs(p) > _LARGEST
-    return _add(magnitude**p, axis, None, None, keepdim) ** (0.0 if beyond else 1.0 / p)
+    return add(magnitude**p, axis, keepdim) ** (0.0 if beyond else 1.0 / p)
 
 
 def dist(x: Array, y: Array, p: float = 2) -> Any:

@@ -14,6 +14,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from .. import kernels
 from ..types import convert_array, from_raw, is_half, to_raw
+from .folds import fold
 from .row_sums import ones, row_sum, sum_short_lines
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ _INT64 = np.dtype(np.int64)
 _BOOL = np.dtype(np.bool_)
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
-_all: Any = np.logical_and.reduce
-_any: Any = np.logical_or.reduce
-_maximum: Any = np.maximum.reduce
 
 
 def axes_of(ndim: int, dim: int | Shape | None) -> Axis:
@@ -118,16 +116,27 @@ def sum(
     if kind in "biu":
         if axis is None and kind == "b" and not keepdim and dtype is None:
             return np.array(np.count_nonzero(x), _INT64)
-        total = _add(x, axis, _INT64, None, keepdim)
+        total = _count_true(x, axis, keepdim) if kind == "b" else None
+        if total is None:
+            total = fold(np.add, x, axis, keepdim, _INT64)
     else:
-        total = _add(x.astype(np.float32), axis, None, None, keepdim)
+        total = sum(x.astype(np.float32), dim, keepdim)
     if is_half(x.dtype) or dtype is not None:
         total = total.astype(x.dtype)
     return in_order(total, x)
 
 
 _LARGE = 4096
+_MOST_BOOLS = 1 << 22  # bools up to which float32 counts exactly, and is worth its memory
 _ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly enough
+
+
+def _count_true(x: Array, axis: Axis, keepdim: bool) -> Array | None:
+    """How many bools are true, by sums in float32; None for what is left to NumPy."""
+    if not _LARGE <= x.size <= _MOST_BOOLS:
+        return None
+    counts = _large_sum(x.astype(np.float32), axis, keepdim)
+    return None if counts is None else counts.astype(_INT64)
 
 
 def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
@@ -243,10 +252,10 @@ def prod(
     axis = axes_of(x.ndim, dim)
     x = _convert(x, dtype)
     if x.dtype.kind in "biu":
-        wide = _multiply(x, axis, _INT64, None, keepdim)
+        wide = fold(np.multiply, x, axis, keepdim, _INT64)
         return in_order(wide if dtype is None else wide.astype(x.dtype), x)
     if is_half(x.dtype):
-        wide = _multiply(x.astype(np.float32), axis, None, None, keepdim)
+        wide = fold(np.multiply, x.astype(np.float32), axis, keepdim)
         return in_order(wide.astype(x.dtype), x)
     if axis is None and x.size >= _LARGE and x.flags.c_contiguous:
         # Many running products at once: one alone waits for each multiplication.
@@ -255,7 +264,7 @@ def prod(
         lanes = _multiply(flat[:whole].reshape(-1, _LANES), 0)
         total = np.multiply(_multiply(lanes), _multiply(flat[whole:]))
         return np.asarray(total, x.dtype).reshape((1,) * x.ndim if keepdim else ())
-    return in_order(_multiply(x, axis, None, None, keepdim), x)
+    return in_order(fold(np.multiply, x, axis, keepdim), x)
 
 
 _LANES = 512
@@ -301,7 +310,7 @@ def all(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
     if dim is None and not keepdim and _few_bools(x):
         return np.array(0 not in x.tobytes())
     axis = () if dim == () else axes_of(x.ndim, dim)  # over no dimension: each by itself
-    return _truth(_all(x, axis, None, None, keepdim), x)
+    return _truth(fold(np.logical_and, x, axis, keepdim, _BOOL), x)
 
 
 def any(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
@@ -309,7 +318,7 @@ def any(x: Array, dim: int | Shape | None = None, keepdim: bool = False) -> Any:
     if dim is None and not keepdim and _few_bools(x):
         return np.array(np.count_nonzero(x) > 0)
     axis = () if dim == () else axes_of(x.ndim, dim)
-    return _truth(_any(x, axis, None, None, keepdim), x)
+    return _truth(fold(np.logical_or, x, axis, keepdim, _BOOL), x)
 
 
 def _truth(result: Array, x: Array) -> TensorLike:
@@ -319,7 +328,11 @@ def _truth(result: Array, x: Array) -> TensorLike:
 def count_nonzero(x: Array, dim: Shape | None = None) -> Array:
     """How many elements aren't zero, in int64."""
     axis = axes_of(x.ndim, dim)
-    counts = np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis)
+    counts: Any = None
+    if axis is not None and _LARGE <= x.size <= _MOST_BOOLS:
+        counts = _count_true(x if x.dtype is _BOOL else x != 0, axis, False)
+    if counts is None:
+        counts = np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis)
     return in_order(np.asarray(counts, _INT64), x)
 
 
