@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._base.lazy import LOCK, Function, Pending
 from ..._base.schema import Schema, parse
+from ..._core.apply import apply_n
 from ..._core.node import GENERAL, Node
 from ..._core.op import (
     PROMOTE_FLOAT,
@@ -131,8 +132,6 @@ class Row:
 
     def __call__(self, *args: object) -> Any:
         """The operation on positional arguments; missing ones get their defaults."""
-        from ..._core.apply import apply_n
-
         op = self.op
         return apply_n(op, [*args, *op.defaults[len(args) :]])
 
