@@ -149,7 +149,9 @@ def _skip_checks(
     return asking
 
 
-def _enter(function: AnyCallable, settled: set[Any] | None, body: object, recheck: object) -> None:
+def _enter(
+    function: AnyCallable, settled: set[Any] | None, body: AnyCallable, recheck: object
+) -> None:
     """Has the usual calls of a function that asks taken in C, see Note [Entries]."""
     if ENTRY is None:
         return
@@ -163,7 +165,8 @@ def _enter(function: AnyCallable, settled: set[Any] | None, body: object, rechec
                 raise
             return handled
 
-    ENTRIES[function] = ENTRY(function, function, "whole", (ALERTED, settled, body), explain)
+    run = ENTRIES.get(body, body)
+    ENTRIES[function] = ENTRY(function, function, "whole", (ALERTED, settled, run), explain)
 
 
 def _alone(function: Callable[..., object], whole: object) -> Any:

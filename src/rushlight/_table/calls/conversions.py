@@ -148,8 +148,7 @@ def _accepts_list(p: Parameter, value: object) -> tuple[bool, Any]:
         return False, None
     if p.type == "int":
         if p.list_size is not None and is_one_for_all(value):
-            size = p.list_size
-            return True, _in_tuple if size == 1 else lambda v: (_one_for_all(v),) * size
+            return True, _in_tuple if p.list_size == 1 else _repeating(p.list_size)
         if isinstance(value, (list, tuple)):
             # PyTorch looks at the first item: a bool is an integer behind one.
             return all(
@@ -189,6 +188,15 @@ def _in_tuple(value: Tensor | int) -> tuple[int]:
     if type(value) is int and -(1 << 63) <= value < 1 << 63:  # as nearly always
         return (value,)
     return (_one_for_all(value),)
+
+
+def _repeating(size: int) -> AnyCallable:
+    def repeat(value: Tensor | int) -> tuple[int, ...]:
+        if type(value) is int and -(1 << 63) <= value < 1 << 63:
+            return (value,) * size
+        return (_one_for_all(value),) * size
+
+    return repeat
 
 
 def _one_for_all(value: object) -> int:

@@ -36,7 +36,7 @@ from .signature_kinds import ASKED, kind_of
 from .view_calls import view_function
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Keywords, Positional
+    from ..._base.annotations import AnyCallable, Arguments, Keywords, Positional
 
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
                        "x2": "other", "a": "input", "self": "input"}  # fmt: skip
@@ -57,8 +57,8 @@ class Plan:
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
         self.row = row
         self.op = row.op
-        # What `apply_n` would come to; signatures of functions have no operation.
-        self.run: Any = runner(row.op) if isinstance(row.op, Op) else None
+        # What `apply_n` would come to; signatures of functions have a body instead.
+        self.run: Any = runner(row.op) if isinstance(row.op, Op) else run_body
         self.sources = sources  # an int (positional), a str (keyword), or a _Default
         self.convert = convert
         given = sum(1 for s in sources if isinstance(s, int))
@@ -75,10 +75,16 @@ class Plan:
         rest = rest[packed >= 0 :]
         self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
         apt = (_Default, str) if packed < 0 else _Default
-        if self.run is not None and all(isinstance(s, apt) for s in rest):
+        if all(isinstance(s, apt) for s in rest):
             tail = tuple([s.value if isinstance(s, _Default) else None for s in rest])
-            self.quick = self.run, self.op, tail, tuple(convert), packed, tuple(self.named)
+            what = self.op if isinstance(self.op, Op) else getattr(row, "body", None)
+            self.quick = self.run, what, tail, tuple(convert), packed, tuple(self.named)
         self.lasting = True  # whether it serves all calls of the same types
+
+
+def run_body(body: AnyCallable, values: Arguments) -> object:
+    """What the function behind a signature gives."""
+    return body(*values)
 
 
 class _Default:
@@ -401,7 +407,7 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     first = rows[0]
     short = first.simple_op
     made: Callable[..., Any]
-    others = _any(general)
+    others = by_plans(general, _plan(general))
     if first.op.is_view and first.op.n_out == 1:
         made = view_function(first, rows[1:], others, packs=general.kind == "method")
     elif short is not None and len(short.tensors) == 1 and len(rows) == 1:
@@ -436,7 +442,7 @@ def _unary(op: Op, general: Dispatcher) -> AnyCallable:
 
 
 def _binary(op: Op, general: Dispatcher) -> AnyCallable:
-    others = _any(general)
+    others = by_plans(general, _plan(general))
 
     def function(*args: object, **kwargs: object) -> Any:
         if (kwargs or len(args) != 2 or not isinstance(args[1], TensorBase)
@@ -447,11 +453,11 @@ def _binary(op: Op, general: Dispatcher) -> AnyCallable:
     return function
 
 
-def _any(general: Dispatcher) -> AnyCallable:
+def by_plans(general: Dispatcher, others: AnyCallable) -> AnyCallable:
+    """What has calls run by the dispatcher's plans in C, and leaves to `others` what has none."""
     if run_plan is None:
-        return _plan(general)
+        return others
     plans, run = general.plans, run_plan
-    others = _plan(general)
 
     def function(*args: object, **kwargs: object) -> object:
         try:

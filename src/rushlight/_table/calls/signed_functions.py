@@ -14,7 +14,8 @@ from ..._base.own_packages import package_name
 from ..._base.schema import Schema, parse
 from ..rows.row import Row
 from .conversions import Unfit
-from .dispatch import Dispatcher, call_key
+from .dispatch import Dispatcher, by_plans, call_key
+from .entries import enter_row
 from .long_integers import refuse_long
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def give_signatures(
         general = Dispatcher(texts[0].partition("(")[0].partition(".")[0], signatures)
         plans = general.plans
 
-        def function(*args: object, **kwargs: object) -> Any:
+        def resolve(*args: object, **kwargs: object) -> Any:
             key = call_key(args, kwargs)
             plan = plans.get(key)
             if plan is None:
@@ -79,7 +80,7 @@ def give_signatures(
                     values = general.gather(plan, args, kwargs)
                 except Unfit:
                     plans.pop(key, None)
-                    return function(*args, **kwargs)
+                    return resolve(*args, **kwargs)
             chosen: Any = plan.row
             try:
                 return chosen.body(*values)
@@ -87,9 +88,11 @@ def give_signatures(
                 refuse_long(general.kind, general.short, args, kwargs)
                 raise
 
+        function = by_plans(general, resolve)
         function.__name__ = function.__qualname__ = general.name
         function.__doc__ = body.__doc__
         function.__module__ = package_name()
+        enter_row(function, None, general, resolve)
         return function
 
     return decorate
