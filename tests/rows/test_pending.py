@@ -116,7 +116,8 @@ def test_functions_and_methods_are_the_objects_of_the_table() -> None:
     assert sub is PUBLIC[("", "sub")]
     assert Tensor.sub is TENSOR_METHODS["sub"]
     assert ops.ROWS["sub"][0].op.function is sub
-    assert _traced.table("sub") is _traced.subtract is sub
+    inner = _traced.table("sub")  # or what takes its usual calls in C
+    assert _traced.subtract is inner and getattr(inner, "function", inner) is sub
 
 
 def test_a_name_that_is_nowhere_is_missing_as_ever() -> None:

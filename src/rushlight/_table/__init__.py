@@ -29,7 +29,7 @@ from .calls.signature_kinds import kind_of
 from .modes.autocast_functions import CAST_NAMES, casting, make_casting_method
 from .modes.vmap_variants import aware
 from .rows import tensor_namespace as _traced
-from .rows.composite import COMPOSITES, METHODS, composite
+from .rows.composite import COMPOSITES, ENTRIES, METHODS, composite
 from .rows.node_classes import NUMBERS
 from .rows.row import DECLARED, ROWS, TABLE, Row
 
@@ -132,7 +132,7 @@ def _build() -> None:
     TENSOR_METHODS.all_later([*homes.METHODS.split(), *methods], _method)
     for module in _FIRST:
         load_declaring(f"_table.{module}")
-    _traced.connect(PUBLIC, TENSOR_METHODS)
+    _traced.connect(PUBLIC, TENSOR_METHODS, ENTRIES)
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced
     on_first_use.append(ignore_float_errors)

@@ -25,7 +25,7 @@ ASK_THEMSELVES: Final[dict[Any, Any]] = {}
 #: A function -> the builtin by which users know it, see Note [Functions that don't bind].
 BUILTINS: Final[dict[AnyCallable, AnyCallable]] = {}
 #: A function -> what takes its usual calls in C, see Note [Entries].
-ENTRIES: Final[dict[AnyCallable, object]] = {}
+ENTRIES: Final[dict[AnyCallable, AnyCallable]] = {}
 
 
 def without_keywords(function: AnyCallable) -> AnyCallable:

@@ -6,6 +6,7 @@ built.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import numpy_namespace as _raw, types as T
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 
 class _Connected(dict[str, Any]):
-    """The table's functions by name, taken from the table when they are first asked for."""
+    """The table's functions by name, taken from the table when they are first asked for: what takes
+    their usual calls in C where there is that, see Note [Entries]."""
 
     def __init__(self) -> None:
         super().__init__()
         self.public: Pending[tuple[str, str]] = Pending()
         self.methods: Pending[str] = Pending()
+        self.entries: Mapping[AnyCallable, AnyCallable] = {}
         self.places: dict[str, tuple[str, str]] = {}
 
     def __missing__(self, name: str) -> AnyCallable:
@@ -40,7 +43,8 @@ class _Connected(dict[str, Any]):
                     places.setdefault(key[1], key)
             self.places = places
         place = self.places.get(name)
-        found = self[name] = self.methods[name] if place is None else self.public[place]
+        made = self.methods[name] if place is None else self.public[place]
+        found = self[name] = self.entries.get(made, made)
         return found
 
 
@@ -62,9 +66,13 @@ ALIASES: Final[dict[str, str]] = {
 }  # fmt: skip
 
 
-def connect(public: Pending[tuple[str, str]], methods: Pending[str]) -> None:
-    """Gives this namespace the functions of the finished table."""
-    _functions.public, _functions.methods = public, methods
+def connect(
+    public: Pending[tuple[str, str]],
+    methods: Pending[str],
+    entries: Mapping[AnyCallable, AnyCallable],
+) -> None:
+    """Gives this namespace the functions of the finished table, and what takes their calls."""
+    _functions.public, _functions.methods, _functions.entries = public, methods, entries
 
 
 def _find(name: str) -> AnyCallable:
@@ -79,7 +87,8 @@ __getattr__ = lazy(__name__, find=_find)
 
 def _alias(short: str) -> Any:
     found = _functions.public.get(("", short))
-    return _functions.methods[short] if found is None else found
+    made = _functions.methods[short] if found is None else found
+    return _functions.entries.get(made, made)
 
 
 class _Words(dict[str, Any]):
