@@ -26,7 +26,11 @@ _INVERSE: Final = ("forward", "ortho", "backward")
 # Fewer elements than this aren't worth the import of SciPy.
 _MANY: Final = 4096
 _FEW: Final = 1024  # elements of a transform that takes less than what comes before it
-_COMPLEX: Final = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
+# The type of a transform, and the factor one as an array: numbers are converted at each call.
+_COMPLEX: Final = {
+    np.dtype(real): (np.dtype(pairs), np.ones((), real))
+    for real, pairs in ((np.float32, np.complex64), (np.float64, np.complex128))
+}
 
 
 @cache
@@ -64,7 +68,7 @@ def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Ar
 
 def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> Array:
     """The transform of a real `x` over `dim`; `onesided` leaves out what symmetry gives."""
-    few = x.size <= _FEW and min(x.shape) > 1  # sizes of one may have strides of their own
+    few = x.size <= _FEW and 0 not in x.shape and 1 not in x.shape  # whose strides may be their own
     if onesided and few and dim == (x.ndim - 1,) and x.flags.c_contiguous:
         return _halve(x, _FORWARD[normalization])
     strides = byte_strides(x)
@@ -91,8 +95,8 @@ def _halve(y: Array, norm: Any) -> Array:
     if loops is None or kinds is None:
         return np.fft.rfft(y, axis=-1, norm=norm)
     count = y.shape[-1]
-    out = np.empty((*y.shape[:-1], count // 2 + 1), kinds)
-    loops[count & 1](y, 1, out)
+    out = np.empty((*y.shape[:-1], count // 2 + 1), kinds[0])
+    loops[count & 1](y, kinds[1], out)
     return out
 
 

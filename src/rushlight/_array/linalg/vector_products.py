@@ -94,7 +94,7 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
         return np.ascontiguousarray(np.sqrt(np.maximum(squares, 0)))
     difference = x[..., :, None, :] - y[..., None, :, :]
     if p == 2:
-        return np.sqrt(np.einsum("...k,...k->...", difference, difference, order="C"))
+        return np.sqrt(np.vecdot(difference, difference, order="C"))
     return np.ascontiguousarray(vector_norm(difference, p, (-1,)))
 
 

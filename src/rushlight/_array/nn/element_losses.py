@@ -45,6 +45,8 @@ def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 
     Raises: RuntimeError in PyTorch's words where they don't.
     """
+    if a == b:
+        return a
     problem = errors.broadcast(a, b)
     if problem is not None:
         raise RuntimeError(problem)

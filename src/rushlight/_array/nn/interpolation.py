@@ -180,7 +180,9 @@ def resample(x: Array, maps: tuple[LineMap, ...]) -> Array:
         y = along(y, first + i, maps[i])
     if y is x:
         return np.array(x)
-    return np.ascontiguousarray(y.astype(dtype, copy=False))
+    if y.dtype is not dtype:
+        y = y.astype(dtype)
+    return y if y.flags.c_contiguous else np.ascontiguousarray(y)
 
 
 def _bytes(x: Array, maps: tuple[LineMap, ...]) -> Array:

@@ -189,7 +189,7 @@ def _r2c(name: str, x: Tensor, n: int | None, dim: int, norm: str | None, forwar
     """`rfft` and `ihfft`."""
     _require_real(x, f"{name} expects a real input tensor, but got ")
     x, d = _of_size(x, n, dim)
-    found = _one(r2c, x, (d,), _normalization(norm, forward), True)
+    found: Tensor = apply_n(r2c.op, [x, (d,), _normalization(norm, forward), True])
     return found if forward else found.conj()
 
 
@@ -378,6 +378,8 @@ def _declare_one(name: str, compute: AnyCallable, to_real: bool, doc: str) -> No
         *,
         out: Tensor | None = None,
     ) -> Tensor:
+        if out is None and isinstance(input, TensorBase):
+            return compute(input, n, dim, norm)
         return _into(name, out, to_real, input, lambda: compute(input, n, dim, norm))
 
     transform.__name__ = transform.__qualname__ = "fft_" + name

@@ -40,7 +40,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     if eps < 0:
         raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
-    dtype = _traced.table("promote_types")(x1.dtype, x2.dtype)
+    dtype = x1.dtype
+    if x2.dtype is not dtype:
+        dtype = _traced.table("promote_types")(dtype, x2.dtype)
     if not dtype.is_floating_point:
         from ..._base import dtypes as D
 
@@ -48,7 +50,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             "expected common dtype to be floating point, yet common dtype is "
             f"{D.scalar_name(dtype)}"
         )
-    x1, x2 = x1.to(dtype), x2.to(dtype)
+    if x1.dtype is not x2.dtype:
+        x1, x2 = x1.to(dtype), x2.to(dtype)
     shape = raw.broadcast_shape(x1._raw.shape, x2._raw.shape)
     if x1._raw.shape != shape or x2._raw.shape != shape:
         # The gradient of x1 comes first.
@@ -80,10 +83,12 @@ def _memory_of(t: Any) -> Any:
 
 
 def _lengths(x: Tensor, dim: int, eps: float) -> Tensor:
-    norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
-    # The floor changes the value only: the gradient is that of the norm.
-    raw.floor_at(_memory_of(norm), eps)
+    norm = _traced.table("vector_norm")(x, 2, (dim,), True)
     mode = current()
+    # The floor changes the value only: the gradient is that of the norm.
+    if mode.slow or not norm._plain or norm._requires_grad:
+        norm = norm.clone()
+    raw.floor_at(_memory_of(norm), eps)
     if mode.recorder is not None:
         mode.recorder.note_refill(norm, partial(raw.floor_at, low=eps), draws=0)
         count_write(norm, mode)

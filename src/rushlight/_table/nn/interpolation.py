@@ -65,7 +65,7 @@ def _check(name: str, x: Array, out: Shape, dims: int, kind: str) -> None:
     if x.ndim != dims + 2:
         raise RuntimeError(f"It is expected input_size equals to {dims + 2}, but got size {x.ndim}")
     size = x.shape[2:]
-    if not (all(n > 0 for n in size) and all(n > 0 for n in out)):
+    if min(size) < 1 or min(out) < 1:
         if dims == 1:
             raise RuntimeError(
                 f"Input and output sizes should be greater than 0, but got input (W: {size[0]}) "
@@ -77,11 +77,13 @@ def _check(name: str, x: Array, out: Shape, dims: int, kind: str) -> None:
             f"Input and output sizes should be greater than 0, but got input ({shown[0]}) output "
             f"({shown[1]})"
         )
-    if not all(x.shape[1:]):
+    if not x.shape[1]:
         raise RuntimeError(
             f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes "
             f"{list(x.shape)}"
         )
+    if x.dtype is T.FLOAT32 or x.dtype is T.FLOAT64:
+        return
     found = T.from_raw(x.dtype)
     bytes_too = dims == 2 or kind.endswith(("nearest", "exact"))
     if not found.is_floating_point and not (found is D.uint8 and bytes_too):
@@ -220,8 +222,8 @@ def interpolate(
     if antialias:
         kind = f"_{kind}_aa"
     row, corners = ROWS_BY_KIND[kind, dims], (align_corners,) if _KINDS[kind][1] else ()
-    wanted = (int,) if factors is None else (int, float)
-    if any(type(n) not in wanted for n in output_size or factors):
+    wanted = {int} if factors is None else {int, float}
+    if not wanted.issuperset(map(type, output_size or factors)):
         given = (input, output_size, *corners, factors)
         problem = complaint_of_c("nn", row.schema.name, given, {})
         if problem is not None:
@@ -229,7 +231,7 @@ def interpolate(
     if factors is not None:
         factors = [float(f) for f in factors]
     if output_size is None:
-        output_size = [math.floor(float(n) * f) for n, f in zip(input.shape[2:], factors)]
+        output_size = [math.floor(float(n) * f) for n, f in zip(input._raw.shape[2:], factors)]
     steps: tuple[Any, ...] = tuple(factors) if factors is not None else (None,) * dims
     return apply_n(row.op, [input, tuple([int(n) for n in output_size]), *corners, *steps])
 
