@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 _BLOCK: Final = 512  # places of a chunk
-_SHORT: Final = 16  # places behind the axis from which lanes are filled
+_SHORT: Final = 2  # places behind the axis: lanes that are empty cost less than rows of their own
 _THREADED: Final = 1 << 18  # elements from which threads are worth waking
 _FRAME = struct.Struct(f"{len(code.FRAME)}q").pack
 

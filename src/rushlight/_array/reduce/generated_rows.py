@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 
+_MANY: Final = 4096  # elements from which rows are worth a copy
+_SHORT: Final = 16  # elements behind them up to which they are
+
 
 class Limits:
     """Elements up to which a matrix goes through at once."""
@@ -230,7 +233,8 @@ def _small_matrix(form: Form, space: dict[str, Any]) -> list[str]:
     return [
         *asked,
         f"    if type(dim) is int and dim != -1 and -{main}.ndim <= dim < {main}.ndim - 1:",
-        f"        return along({listed})",
+        f"        if {main}.size < {_MANY} or {main}.strides[dim] > {_SHORT} * d.itemsize:",
+        f"            return along({listed})",
     ]
 
 
@@ -262,6 +266,7 @@ def _general(me: Any, *given: Any) -> Any:
     x = given[form.at] if formula.prepare is None else formula.prepare(*given)
     arrays[form.main_place] = x
     dtype, shape, axes = x.dtype, x.shape, axes_of(x, dim)
+    whole = shape
     if form.reduces:
         kept = tuple(1 if a in axes else n for a, n in enumerate(shape))
         if form.result == "r":
@@ -288,6 +293,8 @@ def _general(me: Any, *given: Any) -> Any:
             found = formula.override(dim, *arrays)
         if found is not None:
             return found.reshape(shape)
+    if not last and x.size >= _MANY and prod(whole[axes[-1] + 1 :]) <= _SHORT:
+        return _by_gathered_rows(me, given, arrays, axes).reshape(shape)
     arrays = [lift(a) for a in arrays]
     wide = arrays[form.main_place].dtype
     out = np.empty(kept if form.result == "r" else shape, wide)
@@ -296,6 +303,23 @@ def _general(me: Any, *given: Any) -> Any:
     else:
         _at_once(form, out, arrays, axes)
     return out.reshape(shape).astype(dtype, copy=False)
+
+
+def _by_gathered_rows(
+    me: Any, given: Sequence[Any], arrays: Sequence[Any], axes: tuple[int, ...]
+) -> Array:
+    """What rows give that are the last dimensions of a copy: where they lie, what is behind them is
+    so short that NumPy begins its loop for a few elements each time."""
+    form: Form = me.rows
+    count, args = arrays[0].ndim, list(given)
+    order = [d for d in range(count) if d not in axes] + list(axes)
+    for k, a in zip(form.places, arrays, strict=True):
+        args[k] = np.ascontiguousarray(a.transpose(order))
+    args[form.dim] = count - 1 if len(axes) == 1 else tuple(range(count - len(axes), count))
+    found: Array = me(*args)
+    if form.result == "f":
+        found = np.ascontiguousarray(found.transpose(np.argsort(order)))
+    return found
 
 
 def axes_of(x: Array, dim: int | tuple[int, ...]) -> tuple[int, ...]:
