@@ -49,6 +49,7 @@ from . import (
     launch,
     lstm_gru,
     rows as row_kernels,
+    unit_rows,
 )
 from .launch import Kernel
 
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 #: Instructions that go by rows and columns.
 _BY_ROW: Final = {*ROW_REDUCTIONS, "column_sum", "pick"}
 _PLACES: Final = (activations, attention, channels, channels.ByColumn, channels.ByRow,
-                  cross_entropy, elementwise)  # fmt: skip
+                  cross_entropy, elementwise, unit_rows)  # fmt: skip
 #: Kernels that are given the addresses of rows: for rows of any length.
 _BY_ADDRESS: Final = (alignments, gated_linear, lstm_gru)
 

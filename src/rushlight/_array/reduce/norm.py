@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..types import convert_array, from_raw, is_half
+from ..._formula import words
+from .. import kernels
+from ..elementwise import masks
+from ..types import FLOAT32, FLOAT64, convert_array, from_raw, is_half
 from .folds import fold
 from .reduce import axes_of, axis_of, in_order, lift_half, name_of, sum as add
 from .row_sums import row_dot
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar
+    from ..._base.annotations import Scalar, TensorLike
     from ..annotations import Array
 
 _INF = float("inf")
@@ -135,6 +139,65 @@ def _norm(x: Array, p: float, axis: Any, keepdim: bool) -> Any:
         return fold(np.minimum, magnitude, axis, keepdim)
     beyond = magnitude.dtype.itemsize < 8 and abs(p) > _LARGEST
     return add(magnitude**p, axis, keepdim) ** (0.0 if beyond else 1.0 / p)
+
+
+def unit_formula(g: TensorLike, x: TensorLike, norm: TensorLike) -> TensorLike:
+    """What `scaled_unit` gives, in the vocabulary."""
+    return g * words.where(norm == 0, 0.0, x / norm)
+
+
+@words.with_formula(unit_formula)
+def scaled_unit(g: Array, x: Array, norm: Array) -> Any:
+    """g times x / norm, and times zero where the norm is zero: the gradient of a norm of order 2.
+
+    Shapes: the norm and g broadcast to x.
+    """
+    dtype = x.dtype
+    if (
+        x.size < _LARGE
+        or not (dtype is FLOAT32 or dtype is FLOAT64)
+        or type(x) is not np.ndarray
+        or type(g) is not np.ndarray
+        or type(norm) is not np.ndarray
+        or g.dtype is not dtype
+        or norm.dtype is not dtype
+        or not x.flags.c_contiguous
+    ):
+        return g * masks.where(np.equal(norm, 0), 0, x / norm)
+    norm, g = _without_repetition(norm), _without_repetition(g)
+    if x.size >= kernels.LEAST and norm.size > 1:
+        found = _scale_rows(g, x, norm)
+        if found is not None:
+            return found
+    out = kernels.pairs.combine("divide", x, norm) if x.size >= kernels.LEAST else None
+    if out is None:
+        out = x / norm
+    zero = norm == 0
+    if zero.any():
+        out = np.where(zero, 0, out)
+    return out if g.size == 1 and g.reshape(-1)[0] == 1 else np.multiply(out, g, out)
+
+
+def _without_repetition(x: Array) -> Array:
+    """`x` with one element for each dimension that repeats it."""
+    if 0 not in x.strides:
+        return x
+    return x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
+
+
+def _scale_rows(g: Array, x: Array, norm: Array) -> Array | None:
+    """By a kernel, where each row of the last dimensions has its norm and its g."""
+    count = norm.ndim
+    while count and norm.shape[count - 1] == 1:
+        count -= 1
+    if norm.ndim != x.ndim or norm.shape[:count] != x.shape[:count]:
+        return None
+    if g.shape != norm.shape:
+        if g.size != 1:
+            return None
+        g = np.full(norm.shape, g.reshape(()), g.dtype)
+    rows = np.ascontiguousarray(g), x, np.ascontiguousarray(norm)
+    return kernels.unit_rows.scale_rows(*rows, prod(x.shape[count:]))
 
 
 def dist(x: Array, y: Array, p: float = 2) -> Any:

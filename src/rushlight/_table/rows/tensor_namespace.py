@@ -235,6 +235,11 @@ def keep(g: Tensor, mask: Tensor) -> Tensor:
     return _functions["where"](mask, g, 0)
 
 
+def scaled_unit(g: Tensor, x: Tensor, norm: Tensor) -> Tensor:
+    """g times x / norm, and times zero where the norm is zero."""
+    return g * _functions["where"](norm == 0, 0, x / norm)
+
+
 def angle_gradient(x: Tensor) -> Tensor:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if not T.dtype_of(x).is_complex:
