@@ -12,7 +12,6 @@ import numpy as np
 
 from .._base import dtypes as D
 from .._base.lazy import Function, attribute, later, lazy
-from . import kernels
 from .elementwise.masks import keep as keep, where as where
 from .number import type_number
 from .shape.as_strided import (
@@ -280,7 +279,7 @@ def imag(x: Array) -> Array:
 
 _LARGE: Final = 4096
 
-row_sums = later("_array.reduce.row_sums")
+reductions = later("_array.reduce.reduce")
 
 
 # ---- what the engine needs --------------------------------------------------------------------
@@ -303,10 +302,8 @@ def sum_to(r: Array, shape: tuple[int, ...]) -> Array:
         if lead == len(axes) == 1 and r.ndim == 2 and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
             return _column_sums(r)
         total = None
-        if r.size >= _LARGE and len(axes) == 1 and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
-            total = row_sums.sum_short_lines(r, axes[0])
-        if total is None and r.size >= kernels.LEAST << 1:
-            total = kernels.column_sums.add_lines(r, axes)
+        if r.size >= _LARGE and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
+            total = reductions.large_sum(r, axes)
         r = np.add.reduce(r, axis=axes) if total is None else total
     return r if r.shape == shape else np.reshape(r, shape)
 

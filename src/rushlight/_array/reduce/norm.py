@@ -143,7 +143,8 @@ def _norm(x: Array, p: float, axis: Any, keepdim: bool) -> Any:
 
 def unit_formula(g: TensorLike, x: TensorLike, norm: TensorLike) -> TensorLike:
     """What `scaled_unit` gives, in the vocabulary."""
-    return g * words.where(norm == 0, 0.0, x / norm)
+    zero: Any = norm
+    return g * words.where(zero == 0, 0.0, x / norm)
 
 
 @words.with_formula(unit_formula)

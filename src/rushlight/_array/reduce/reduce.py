@@ -108,7 +108,7 @@ def sum(
     kind = x.dtype.kind
     if kind in "fc" and x.dtype.itemsize != 2:
         if x.size >= _LARGE and kind == "f":
-            total = _large_sum(x, axis, keepdim)
+            total = large_sum(x, axis, keepdim)
             if total is not None:
                 return total
         total = _add(x, axis, None, None, keepdim)
@@ -135,11 +135,11 @@ def _count_true(x: Array, axis: Axis, keepdim: bool) -> Array | None:
     """How many bools are true, by sums in float32; None for what is left to NumPy."""
     if not _LARGE <= x.size <= _MOST_BOOLS:
         return None
-    counts = _large_sum(x.astype(np.float32), axis, keepdim)
+    counts = large_sum(x.astype(np.float32), axis, keepdim)
     return None if counts is None else counts.astype(_INT64)
 
 
-def _large_sum(x: Array, axis: Axis, keepdim: bool) -> Array | None:
+def large_sum(x: Array, axis: Axis, keepdim: bool = False) -> Array | None:
     """The sum over all dimensions, or over the last ones, by BLAS, or over others beside each other
     by a kernel; None for what is left to NumPy.
 
