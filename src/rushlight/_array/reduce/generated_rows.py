@@ -294,7 +294,7 @@ def _general(me: Any, *given: Any) -> Any:
         if found is not None:
             return found.reshape(shape)
     if not last and x.size >= _MANY and prod(whole[axes[-1] + 1 :]) <= _SHORT:
-        return _by_gathered_rows(me, given, arrays, axes).reshape(shape)
+        return _by_gathered_rows(form, me, given, arrays, axes).reshape(shape)
     arrays = [lift(a) for a in arrays]
     wide = arrays[form.main_place].dtype
     out = np.empty(kept if form.result == "r" else shape, wide)
@@ -306,11 +306,10 @@ def _general(me: Any, *given: Any) -> Any:
 
 
 def _by_gathered_rows(
-    me: Any, given: Sequence[Any], arrays: Sequence[Any], axes: tuple[int, ...]
+    form: Form, me: Function, given: Sequence[object], arrays: list[Array], axes: tuple[int, ...]
 ) -> Array:
     """What rows give that are the last dimensions of a copy: where they lie, what is behind them is
     so short that NumPy begins its loop for a few elements each time."""
-    form: Form = me.rows
     count, args = arrays[0].ndim, list(given)
     order = [d for d in range(count) if d not in axes] + list(axes)
     for k, a in zip(form.places, arrays, strict=True):

@@ -148,7 +148,7 @@ def unit_formula(g: TensorLike, x: TensorLike, norm: TensorLike) -> TensorLike:
 
 
 @words.with_formula(unit_formula)
-def scaled_unit(g: Array, x: Array, norm: Array) -> Any:
+def scaled_unit(g: Array, x: Array, norm: Array) -> Array:
     """g times x / norm, and times zero where the norm is zero: the gradient of a norm of order 2.
 
     Shapes: the norm and g broadcast to x.
