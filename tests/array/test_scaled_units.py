@@ -51,7 +51,7 @@ def test_each_way_has_the_digits_of_the_formula(
     expanded: bool, dtype: str, shape: tuple[int, ...], kept: tuple[int, ...]
 ) -> None:
     g, x, norm = _operands(shape, kept, dtype, expanded)
-    found, wanted = raw.scaled_unit(g, x, norm), _told(g, x, norm)
+    found, wanted = raw.scale_unit(g, x, norm), _told(g, x, norm)
     assert found.shape == shape and found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
     if dtype != "c8":
@@ -64,14 +64,14 @@ def test_each_way_has_the_digits_of_the_formula(
 def test_one_norm_of_all(special: float, given: float) -> None:
     x = np.random.default_rng(0).standard_normal((70, 90)).astype("f4")
     g, norm = np.array(given, "f4"), np.array(special, "f4")
-    np.testing.assert_array_equal(raw.scaled_unit(g, x, norm), _told(g, x, norm))
+    np.testing.assert_array_equal(raw.scale_unit(g, x, norm), _told(g, x, norm))
 
 
 @pytest.mark.parametrize("other", [lambda x: x[:, ::2], lambda x: x.T, lambda x: x[::-1]])
 def test_what_is_not_in_order_is_computed_as_told(other: Any) -> None:
     x = other(np.random.default_rng(0).standard_normal((90, 200)))
     norm = np.abs(x[:, :1]) + 1
-    np.testing.assert_array_equal(raw.scaled_unit(norm, x, norm), _told(norm, x, norm))
+    np.testing.assert_array_equal(raw.scale_unit(norm, x, norm), _told(norm, x, norm))
 
 
 def test_operands_are_left_as_they_are() -> None:
@@ -79,7 +79,7 @@ def test_operands_are_left_as_they_are() -> None:
     for array in (g, x, norm):
         array.flags.writeable = False
     before = x.copy(), norm.copy(), g.copy()
-    raw.scaled_unit(g, x, norm)
+    raw.scale_unit(g, x, norm)
     for then, now in zip(before, (x, norm, g), strict=True):
         np.testing.assert_array_equal(then, now)
 

@@ -88,7 +88,7 @@ _LATE: Final[dict[str, str]] = {
     "ldexp": "_array.elementwise.comparison:ldexp",
     "xlog1py": "_array.elementwise.activations:xlog1py",
     "xlogy": "_array.elementwise.activations:xlogy",
-    "scaled_unit": "_array.reduce.norm:scaled_unit",
+    "scale_unit": "_array.reduce.norm:scale_unit",
     "vector_norm": "_array.reduce.norm:vector_norm",
     "gather": "_array.shape.scatter:gather",
     "index_fill": "_array.shape.scatter:index_fill",

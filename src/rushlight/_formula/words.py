@@ -25,8 +25,8 @@ __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "column_sum", "cos", "detach", "erf", "exp", "expm1",
     "floor", "formula", "formula_of", "gate", "gate_backward", "keep", "log", "log1p",
     "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "pick", "place", "power", "relu",
-    "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "shifted_exp", "sigmoid", "sign",
-    "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
+    "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "scale_unit", "shifted_exp",
+    "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -108,6 +108,12 @@ def where(condition: object, x: object, y: Any) -> Any:
 def log_sigmoid_in_steps(x: TensorLike) -> TensorLike:
     """`log_sigmoid` for worlds that have no such operation."""
     return minimum(x, 0) - log1p(exp(-absolute(x)))
+
+
+def scale_unit(g: TensorLike, x: TensorLike, norm: TensorLike) -> TensorLike:
+    """g times x / norm, and times zero where the norm is zero: a norm's gradient."""
+    zero: object = 0
+    return g * where(norm == zero, 0.0, x / norm)
 
 
 class Formula:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..reduce.norm import unit_formula
+from ..._formula import words
 from .launch import Kernel, floating, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
 
-_UNIT: Final = Kernel(unit_formula, "r", "f", "r")
+_UNIT: Final = Kernel(words.scale_unit, "r", "f", "r")
 
 
 def scale_rows(g: Array, x: Array, norm: Array, columns: int) -> Array | None:

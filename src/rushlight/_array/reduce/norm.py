@@ -17,7 +17,7 @@ from .reduce import axes_of, axis_of, in_order, lift_half, name_of, sum as add
 from .row_sums import row_dot
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar, TensorLike
+    from ..._base.annotations import Scalar
     from ..annotations import Array
 
 _INF = float("inf")
@@ -141,14 +141,8 @@ def _norm(x: Array, p: float, axis: Any, keepdim: bool) -> Any:
     return add(magnitude**p, axis, keepdim) ** (0.0 if beyond else 1.0 / p)
 
 
-def unit_formula(g: TensorLike, x: TensorLike, norm: TensorLike) -> TensorLike:
-    """What `scaled_unit` gives, in the vocabulary."""
-    zero: Any = norm
-    return g * words.where(zero == 0, 0.0, x / norm)
-
-
-@words.with_formula(unit_formula)
-def scaled_unit(g: Array, x: Array, norm: Array) -> Array:
+@words.with_formula(words.scale_unit)
+def scale_unit(g: Array, x: Array, norm: Array) -> Array:
     """g times x / norm, and times zero where the norm is zero: the gradient of a norm of order 2.
 
     Shapes: the norm and g broadcast to x.

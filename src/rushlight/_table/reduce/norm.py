@@ -48,7 +48,7 @@ def _norm_gradient(
         return g * xp.sign(x)
     norm = xp.expand_reduced(out, shape, dim, keepdim) if apart else out
     if p == 2:
-        return xp.scaled_unit(g, x, norm)
+        return xp.scale_unit(g, x, norm)
     size = xp.abs(x)
     if p in (_INF, -_INF):
         same = xp.logical_or(xp.equal(size, norm), xp.isnan(size))

@@ -235,7 +235,7 @@ def keep(g: Tensor, mask: Tensor) -> Tensor:
     return _functions["where"](mask, g, 0)
 
 
-def scaled_unit(g: Tensor, x: Tensor, norm: Tensor) -> Tensor:
+def scale_unit(g: Tensor, x: Tensor, norm: Tensor) -> Tensor:
     """g times x / norm, and times zero where the norm is zero."""
     return g * _functions["where"](norm == 0, 0, x / norm)
 
