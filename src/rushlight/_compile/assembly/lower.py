@@ -308,9 +308,9 @@ class ExecutablePlan(Frames):
             if part.rates:
                 commands.append(self._rates(part, numbers))
             for k, p in enumerate(part.params):
-                group = part.group(DTYPES[p.dtype.name])
+                group = part.update.kernel.group(DTYPES[p.dtype.name])
                 n = size_of(p.shape)
-                address, frame_of = self._function(group, n >= THREADED)
+                address, frame_of = self._function(group, True)
                 frame = len(self.plain)
                 self.plain += [0] * frame_of.words
                 chunks = 1
@@ -332,9 +332,8 @@ class ExecutablePlan(Frames):
                 self._point(outs[0], p)
                 for j, t in enumerate(part.state[k]):
                     self.plain[words[2 + j]] = self.plain[outs[1 + j]] = arena.address(t._raw)
-                first = 2 + len(part.state[k])
-                for j in range(len(part.scalars)):
-                    self.fixups.append((words[first + j], numbers[p.dtype.name] + j))
+                read = zip(words[2 + len(part.state[k]) :], part.update.read, strict=True)
+                self.fixups += [(word, numbers[p.dtype.name] + j) for word, j in read]
                 commands.append((address, frame, chunks))
         return commands
 

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import arena
-from ..._formula import ir as G
-from ..._formula.ir import Group
 from ...optim import optimizer as rules
 from ...optim.adadelta import Adadelta
 from ...optim.adagrad import Adagrad
@@ -39,11 +37,13 @@ from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
 
 if TYPE_CHECKING:
+    from ..._array.optimizers.rule import Update
     from ..._tensor.tensor import Tensor
     from ...optim.optimizer import Optimizer
     from ..guards.guards import SourceText
 
-_SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
+#: The optimizers whose steps are swept.
+SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
 _FLAGS: Final = ("maximize", "differentiable", "capturable")
 #: Options whose being zero, or false, decides which formula runs.
 _CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered", "lr_decay",
@@ -73,26 +73,18 @@ class Part:
         self.grads = grads
         self.state: list[list[Any]] = []  # for each parameter the tensors that are swept with it
         self.counts: list[Any] = []
-        self.names: tuple[str, ...] = ()
-        self.body: Callable[..., Any]
+        self.update: Update
         self.numbers: Callable[..., Any] | None = None  # gives `v`, the numbers, for the options
         # Python expressions over `o`, the options, and `v`; None: nobody reads it; "": see `rates`
         self.scalars: list[str | None] = []
         self.rates: list[str] = []  # what the scalars are computed from that differ in each step
         self.before = ""  # a line that computes what they share
 
-    def group(self, dtype: str) -> Group:
-        """The kernel for a parameter of a dtype."""
-        operands = {"p": ("f", dtype), "g": ("f", dtype)}
-        operands |= {f"state{k}": ("f", dtype) for k in range(len(self.names))}
-        operands |= {f"scalar{k}": ("s", dtype) for k in range(len(self.scalars))}
-        return G.trace("sweep", self.body, operands)
-
 
 def sweep_of(i: Instruction) -> Sweep | None:
     """The native form of an optimizer's step; None where it has none."""
     optimizer = i.holder
-    if type(optimizer) not in _SWEPT or has_hooks(optimizer):
+    if type(optimizer) not in SWEPT or has_hooks(optimizer):
         return None
     params, grads = i.inputs
     by = {id(v.holder): (v, g) for v, g in zip(params, grads) if v.kind == "tensor"}
@@ -137,7 +129,7 @@ def _tell(part: Part, optimizer: Any) -> bool:
     if o.get("lr_decay"):
         return False
     update = optimizer._choose(o, False)
-    part.names, part.body = update.states, update.write
+    part.update = update
     part.numbers = numbers = optimizer._numbers
     count, read = len(numbers(o)), update.read
     part.scalars = [f"v[{k}]" if k in read else None for k in range(len(update.numbers))]
@@ -157,8 +149,8 @@ def _tell(part: Part, optimizer: Any) -> bool:
 
 def _with_state(part: Part, optimizer: Any) -> bool:
     for leaf, p in zip(part.leaves, part.params):
-        state = optimizer.state.get(leaf) if part.names else {}
-        found = [state.get(name) for name in part.names] if state is not None else [None]
+        state = optimizer.state.get(leaf) if part.update.states else {}
+        found = [state.get(name) for name in part.update.states] if state is not None else [None]
         for t in found:
             if t is None or not t._plain or t._raw.dtype != p.dtype or t._raw.shape != p.shape:
                 return False
@@ -193,11 +185,11 @@ def guard_sweep(sweep: Sweep, lines: SourceText) -> None:
                 lines.unless(Filled(Item(options, choice), bool(part.options[choice])))
         if "betas" in part.options:
             lines.unless(Call(betas_usable, Item(options, "betas")))
-        if not part.names:
+        if not part.update.states:
             continue
         for k, leaf in enumerate(part.leaves):
             own = state[leaf]
-            tensors = dict(zip(part.names, part.state[k]))
+            tensors = dict(zip(part.update.states, part.state[k]))
             if part.counts:
                 tensors["step"] = part.counts[k]
             checks: list[Condition] = [Is(Item(Held(state), leaf, get=True), own)]
