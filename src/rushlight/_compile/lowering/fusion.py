@@ -69,6 +69,10 @@ class Kernel:
             return None
         return layouts
 
+    def shares_with(self, m: LoopFormula) -> bool:
+        """Whether an instruction reads anything that is read or made here."""
+        return any(self._number(v) in self.layouts for v in m.reads)
+
     def by_column(self, m: LoopFormula) -> bool:
         """Whether an instruction has results that are sums down the columns."""
         return bool(m.ended) and m.split is not None and any(

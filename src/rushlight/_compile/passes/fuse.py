@@ -54,9 +54,13 @@ def renew(plan: Plan, i: Instruction) -> Instruction:
 def join_kernel(plan: Plan, m: LoopFormula, least: int = 0) -> int | None:
     """The place of the kernel that takes a formula, a new one if need be; None where none does."""
     lowest = max(plan.first, len(plan.items) - _NEAR, least)
-    for place in range(len(plan.items) - 1, lowest - 1, -1):
+    last = len(plan.items) - 1
+    for place in range(last, lowest - 1, -1):
         kernel = plan.items[place]
         if not isinstance(kernel, Kernel):
+            continue
+        # What it would compute there is read by others later: a pass over more memory.
+        if place < last and not kernel.shares_with(m):
             continue
         layouts = kernel.takes(m)
         if layouts is None:
