@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
     "ceil", "column", "column_sum", "cos", "erf", "exp", "expm1", "floor", "into", "log", "log1p",
-    "maximum", "minimum", "one_hot", "pick", "power", "rint", "row", "row_max", "row_min",
-    "row_sum", "row_top", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "total",
+    "maximum", "minimum", "one_hot", "pick", "power", "rint", "row", "row_count", "row_max",
+    "row_min", "row_sum", "row_top", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "total",
     "trace", "trunc", "where",
 ]  # fmt: skip
 
@@ -89,6 +89,7 @@ LAST_REDUCTIONS: Final = ("column_sum", "total")
 ARITY: Final = {
     **dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), **dict.fromkeys(COMPARISONS, 2),
     **dict.fromkeys(LOGICAL, 2), "not": 1, "where": 3, "cast": 1, "const": 0, "column": 0, "row": 0,
+    "row_count": 0,
     "one_hot": 1, "pick": 2, "broadcast_f": 1, "broadcast_r": 1, **dict.fromkeys(ROW_REDUCTIONS, 1),
     **dict.fromkeys(LAST_REDUCTIONS, 1),
 }  # fmt: skip
@@ -214,8 +215,8 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
         return op[-1], dtypes[0]
     if op == "column":
         return "c", "i32"
-    if op == "row":
-        return "r", "i64"
+    if op in ("row", "row_count"):
+        return "r" if op == "row" else "s", "i64"
     kind = join_kinds(kinds)
     if op in ("const", "cast"):
         return kind, None
@@ -470,6 +471,11 @@ def column(like: Symbol) -> Symbol:
 def row(like: Symbol) -> Symbol:
     """The number of the row, i64."""
     return like.trace.add("row", [])
+
+
+def row_count(like: Symbol) -> Symbol:
+    """How many rows there are, i64: code that reads it is the same for any number of them."""
+    return like.trace.add("row_count", [])
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,16 +90,17 @@ def _by_class(i: Instruction) -> LoopFormula | None:
         return None
     if out is None or len(i.outputs) != 1:
         return None
-    g, part = i.inputs[0], 1.0 / logits.shape[0] if reduction == 1 else 1.0
+    g = i.inputs[0]
     if back and (type(g) is not Value or g.shape):
         return None
 
     def each(a: Arguments, shared: Shared) -> tuple[Symbol, ...]:
-        shared.factors[out.number] = part
+        shared.factors[out.number] = 1.0 / logits.shape[0] if reduction == 1 else 1.0
         return (G.total(LOSSES[i.rule](a[0], a[1], None)),)
 
     def slopes(a: Arguments, _: Shared) -> tuple[Symbol, ...]:
-        scale = a[0] * part if reduction == 1 else a[0]
+        count = G.cast(G.row_count(a[0]), a[0].dtype)
+        scale = a[0] * (1.0 / count) if reduction == 1 else a[0]
         return (GRADIENTS[i.rule](scale, a[1], a[2], None),)
 
     read = (g, target) if i.rule == "nll_loss_backward" else None

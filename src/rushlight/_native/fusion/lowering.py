@@ -266,6 +266,8 @@ class Lowering:
                 self.scalars[value] = f.constant(self.type(value), one.payload)
             elif one.op == "row":
                 self.scalars[value] = self.row
+            elif one.op == "row_count":
+                self.scalars[value] = self.word(Frame.ROWS)
             elif one.op == "pick":
                 place = self.scalars[one.args[1]]
                 source = f.at(self.here[one.args[0]], f.cast(place, I64), self.type(value))
