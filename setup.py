@@ -184,7 +184,7 @@ def compiled_kernels() -> list[Extension]:
     KERNELS.mkdir(parents=True, exist_ok=True)
     # An isolated build finds llvmlite and NumPy by a path of its own.
     path = os.pathsep.join(filter(None, [str(SOURCE.parent), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, "RUSHLIGHT_PURE": "1"}
+    environment = {**os.environ, "PYTHONPATH": path, "RUSHLIGHT_PURE": "1", "RUSHLIGHT_NATIVE": "0"}
     run = {"env": environment, "cwd": KERNELS, "text": True, "stdout": subprocess.PIPE}
     asked = "from rushlight._native import prebuilt; print(*prebuilt.sets())"
     try:

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,10 @@ KEYS = """
 """
 
 
+def _keys(**environment: str) -> str:
+    return run(KEYS.format(name=_host()), RUSHLIGHT_NATIVE="0", **environment)
+
+
 def _host() -> str:
     width = target.machine().width
     return next(name for name, found in prebuilt.sets().items() if found.width == width)
@@ -131,9 +136,16 @@ def test_what_a_module_imports_is_known_by_its_address() -> None:
 
 @pytest.mark.slow
 def test_each_process_writes_the_same_texts() -> None:
-    found = {run(KEYS.format(name=_host()), PYTHONHASHSEED=seed) for seed in ("1", "2")}
+    found = {_keys(PYTHONHASHSEED=seed) for seed in ("1", "2")}
     assert len(found) == 1
     assert int(found.pop().split()[0]) > 1000
+
+
+@pytest.mark.slow
+def test_they_are_not_collected_by_a_process_that_would_call_them() -> None:
+    code = textwrap.dedent(KEYS.format(name=_host()))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "kernels are collected with RUSHLIGHT_NATIVE=0" in done.stderr
 
 
 def test_turned_off_it_says_so() -> None:
@@ -248,3 +260,48 @@ def test_without_llvmlite_what_is_there_runs_and_the_rest_is_numpys(some: Path) 
     assert said[2] != "[]" and "softmax_f32" not in said[2]
     assert said[3] == "True"
     assert f"for {_host()}" in said[4]
+
+
+PERCEPTRONS = """
+    import sys
+    sys.modules["llvmlite"] = None  # as if it were not installed
+    import rushlight as torch
+    from rushlight import nn
+    from rushlight._native.llvm import loader
+    def losses(wrap, activation, batch, width, classes, rule):
+        torch.manual_seed(0)
+        model = nn.Sequential(
+            nn.Linear(4, width), activation(), nn.Linear(width, width + 1), activation(),
+            nn.Linear(width + 1, classes))
+        optimizer = rule(model.parameters(), lr=0.01)
+        x, y = torch.randn(batch, 4), torch.randint(classes, (batch,))
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        call = wrap(step)
+        found = [call(x, y).item() for _ in range(5)]
+        if wrap is not plain:
+            assert call.machine is not None, call.explain()
+        return found
+    def plain(step):
+        return step
+    sizes = [(2, 5, 2), (7, 33, 3), (32, 64, 10), (128, 130, 1000)]
+    kinds = [nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU]
+    for k, activation in enumerate(kinds):
+        for size in sizes:
+            rule = torch.optim.Adam if k % 2 else torch.optim.SGD
+            ours = losses(torch.compile, activation, *size, rule)
+            theirs = losses(plain, activation, *size, rule)
+            close = [abs(a - b) <= 1e-5 * abs(b) for a, b in zip(ours, theirs)]
+            assert all(close), (size, ours, theirs)
+    print(loader.statistics["compiled"])
+"""
+
+
+@pytest.mark.skipif(prebuilt.library() is None, reason="no kernels came with the package")
+def test_the_steps_of_perceptrons_need_no_compiler() -> None:
+    said = run(PERCEPTRONS, RUSHLIGHT_NATIVE="1", PYTHONPATH=":".join(sys.path))
+    assert said.strip() == "0", said

@@ -99,7 +99,7 @@ class CompiledStep:
         functools.update_wrapper(self, function, updated=())
 
     # ---- calling -------------------------------------------------------------------------------
-    def __call__(self, *args: tuple[object, ...], **kwargs: dict[str, object]) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         for variant in self.variants:
             try:
                 found = variant.run(args, kwargs)

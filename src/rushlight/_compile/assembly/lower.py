@@ -439,7 +439,7 @@ def plan_native(program: Program, found: list[str] | None = None) -> ExecutableP
     `found` gets the reasons why not, or which calls stay with Python.
     """
     notes = [] if found is None else found
-    if not target.compiles():
+    if not target.available():
         notes.append("no native code: llvmlite isn't installed, or not for this machine")
         return None
     wrong = arena.unreadable()

@@ -50,7 +50,7 @@ def quicken(
 
     The arguments are of a call that has just passed the guards.
     """
-    if not target.compiles():
+    if not target.available():
         return None
     wrong = unreadable()
     if wrong is not None:

@@ -63,7 +63,9 @@ def load(module: Module) -> dict[str, int]:
             return _loaded.setdefault(digest, found)
         if not compiles():
             unforeseen[module.name] = None
-            raise UnforeseenError(f"{module.name} didn't come with the package")
+            raise UnforeseenError(
+                f"{module.name} didn't come with the package, and llvmlite isn't installed"
+            )
         key = _key(digest)
         if foreign():  # compiled, but there is nothing to call
             statistics["compiled"] += 1 if _compile(text) else 0

@@ -35,7 +35,7 @@ _supported: bool | None = None
 
 
 def available() -> bool:
-    """Whether there are native functions here; asked at each use, so it is a lookup.
+    """Whether there are native functions, here or where code is made for; a lookup.
 
     Needs kernels that came with the package, or a compiler (see `compiles`).
     The environment variable RUSHLIGHT_NATIVE=0, read at the first question, says no.
@@ -96,8 +96,9 @@ def emit_for(triple: str, cpu: str, features: str, width: int, registers: int) -
 
 def emit_as(width: int, registers: int) -> None:
     """From now on functions are written for such vectors, and none is loaded."""
-    global _other
+    global _other, _supported
     _other = Machine(width, registers, True), Compiler("", "", "", "")
+    _supported = True
 
 
 def foreign() -> bool:
