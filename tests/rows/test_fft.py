@@ -42,6 +42,40 @@ def test_a_large_transform_is_that_of_its_rows() -> None:
     assert torch.allclose(torch.fft.fft(x), rows)
 
 
+@pytest.mark.parametrize("n", [1023, 1024])
+def test_a_large_transform_is_the_same_for_every_number_of_threads(n: int) -> None:
+    x = torch.randn(67, n)
+    there: Any = torch.fft
+    before = torch.get_num_threads()
+    try:
+        results = []
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            half = there.rfft(x)
+            full = there.fftn(x + 1j * x.flip(0), dim=(0, 1))
+            results.append([half, full, there.irfft(half, n), there.rfftn(x)])
+    finally:
+        torch.set_num_threads(before)
+    for others in results[1:]:
+        assert all(torch.equal(one, other) for one, other in zip(results[0], others))
+
+
+@pytest.mark.parametrize("dim", [(0,), (1,), (1, 0)])
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_the_gradient_of_half_a_transform_is_that_of_the_whole_with_zeros(
+    n: int, dim: tuple[int, ...]
+) -> None:
+    x = torch.randn(n, n, dtype=torch.float64, requires_grad=True)
+    half = torch.fft.rfftn(x, dim=dim, norm="ortho")
+    g = torch.randn_like(half)
+    whole = torch.zeros(n, n, dtype=torch.complex128)
+    whole[: half.shape[0], : half.shape[1]] = g
+    (found,) = torch.autograd.grad(half, x, g)
+    assert found.dtype == torch.float64
+    full = torch.fft.fftn(x, dim=dim, norm="ortho")
+    assert torch.allclose(found, torch.autograd.grad(full, x, whole)[0])
+
+
 def test_the_gradient_of_a_round_trip_is_what_came_in() -> None:
     x = torch.randn(6, dtype=torch.float64, requires_grad=True)
     y = torch.fft.irfft(torch.fft.rfft(x, norm="ortho"), 6, norm="ortho")

@@ -43,7 +43,7 @@ ROWS: Final = {
     "linalg.decompose": "linalg_qr geqrf linalg_householder_product orgqr ormqr linalg_eigh "
         "linalg_eigvalsh linalg_eig linalg_eigvals linalg_svd linalg_svdvals _pinv _matrix_rank "
         "linalg_lstsq",
-    "linalg.fft": "_fft_c2c _fft_r2c _fft_c2r padded_to_full",
+    "linalg.fft": "_fft_c2c _fft_r2c _fft_c2r",
     "linalg.ldl": "linalg_ldl_factor_ex linalg_ldl_solve",
     "linalg.linalg": "linalg_inv linalg_inv_ex linalg_solve linalg_solve_ex "
         "linalg_solve_triangular triangular_solve _cofactors linalg_det linalg_slogdet slogdet "
@@ -380,7 +380,7 @@ FUNCTIONS: Final = (
         "asin acos atan asinh acosh atanh atan2 sinc special.sinc deg2rad rad2deg linalg.qr geqrf "
         "linalg.householder_product orgqr ormqr linalg.eigh linalg.eigvalsh linalg.eig "
         "linalg.eigvals linalg.svd linalg.svdvals private._matrix_rank linalg.lstsq _fft_c2c "
-        "_fft_r2c _fft_c2r private.padded_to_full linalg.ldl_factor_ex linalg.ldl_solve "
+        "_fft_r2c _fft_c2r linalg.ldl_factor_ex linalg.ldl_solve "
         "linalg.inv linalg.inv_ex linalg.solve linalg.solve_ex linalg.solve_triangular "
         "triangular_solve linalg.det det linalg.slogdet slogdet linalg.cholesky "
         "linalg.cholesky_ex cholesky cholesky_solve cholesky_inverse linalg.matrix_exp linalg.lu "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
+from ..memory import parallel
 from ..memory.out_of_memory import allocating
 from ..types import byte_strides, empty, from_raw
 
@@ -26,6 +27,8 @@ _INVERSE: Final = ("forward", "ortho", "backward")
 # Fewer elements than this aren't worth the import of SciPy.
 _MANY: Final = 4096
 _FEW: Final = 1024  # elements of a transform that takes less than what comes before it
+_SHARED: Final = 32768  # elements that are worth waking another thread
+_SINGLE: Final = (D.float32, D.complex64)
 # The type of a transform, and the factor one as an array: numbers are converted at each call.
 _COMPLEX: Final = {
     np.dtype(real): (np.dtype(pairs), np.ones((), real))
@@ -43,12 +46,17 @@ def _scipy() -> Any:
     return scipy.fft
 
 
+def _workers(y: Array) -> int:
+    """The threads that SciPy's transform may share rows among: each row's result is the same."""
+    return parallel.get_num_threads() if y.size >= _SHARED else 1
+
+
 def _transform(y: Array, count: int, forward: bool, norm: Any) -> Any:
     """The transform over the last `count` dimensions."""
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
         along = better.fftn if forward else better.ifftn
-        return along(y, axes=tuple(range(-count, 0)), norm=norm)
+        return along(y, axes=tuple(range(-count, 0)), norm=norm, workers=_workers(y))
     single = np.fft.fft if forward else np.fft.ifft
     for k in range(1, count + 1):
         y = single(y, axis=-k, norm=norm)
@@ -80,7 +88,8 @@ def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> A
         return _back(_transform(y, len(dim), True, norm), order)
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
-        return _back(better.rfftn(y, axes=tuple(range(-len(dim), 0)), norm=norm), order)
+        axes = tuple(range(-len(dim), 0))
+        return _back(better.rfftn(y, axes=axes, norm=norm, workers=_workers(y)), order)
     y = _halve(y, norm)
     for k in range(2, len(dim) + 1):
         y = np.fft.fft(y, axis=-k, norm=norm)
@@ -120,8 +129,10 @@ def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) 
     norm: Any = _INVERSE[normalization]
     y = x.transpose(order)
     better = _scipy() if y.size >= _MANY else None
-    inverse = np.fft.irfft if better is None else better.irfft
-    return _back(inverse(y, last_dim_size, axis=-1, norm=norm), order)
+    if better is not None:
+        made = better.irfft(y, last_dim_size, axis=-1, norm=norm, workers=_workers(y))
+        return _back(made, order)
+    return _back(np.fft.irfft(y, last_dim_size, axis=-1, norm=norm), order)
 
 
 def _by_stride(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
@@ -144,21 +155,17 @@ def _back(y: Array, order: tuple[int, ...]) -> Array:
     return y.transpose(inverse)
 
 
-def twice_inside(shape: tuple[int, ...], dim: tuple[int, ...], full: int, dtype: D.dtype) -> Array:
-    """Ones along a half dimension, twos where its mirror image was left out: broadcasts."""
-    half = shape[dim[-1]]
-    weights = np.ones(half, np.float32 if dtype is D.complex64 else np.float64)
-    weights[1 : 1 + full - half] = 2
-    return weights.reshape([-1 if d == dim[-1] else 1 for d in range(len(shape))])
+def weigh_inside(shape: tuple[int, ...], dim: int, full: int, dtype: D.dtype, by: float) -> Array:
+    """Ones along the half dimension `dim` of an array, `by` where its mirror image was left out.
 
-
-def pad_to_full(g: Array, dim: int, full: int) -> Array:
-    """`g` with zeros after its end along `dim`, so that it has `full` places."""
-    shape = list(g.shape)
-    shape[dim] = full
-    y = np.zeros(shape, g.dtype)
-    y[tuple(slice(None, n) for n in g.shape)] = g
-    return y
+    Args:
+        shape: that of the array; the weights broadcast against it.
+        full: the places of the dimension with the mirror images.
+        dtype: the array's, or that of its parts.
+    """
+    weights = np.ones(shape[dim], np.float32 if dtype in _SINGLE else np.float64)
+    weights[1 : 1 + full - shape[dim]] = by
+    return weights.reshape([-1 if d == dim else 1 for d in range(len(shape))])
 
 
 def complex_type(dtype: D.dtype) -> D.dtype:

@@ -46,18 +46,35 @@ c2c = linear(
 
 
 def _r2c_gradient(
-    xp: ModuleType, g: TensorLike, self_shape: Shape, dim: Shape, normalization: int, onesided: bool
+    xp: ModuleType,
+    g: TensorLike,
+    self_shape: Shape,
+    self_dtype: D.dtype,
+    dim: Shape,
+    normalization: int,
+    onesided: bool,
 ) -> TensorLike:
-    """The real part of the transposed transform; of the left-out half the gradient is zero."""
-    if onesided:
-        g = xp.padded_to_full(g, dim[-1], self_shape[dim[-1]])
-    return xp._fft_c2c(g, dim, normalization, True)
+    """The real part of the transform back, where what was left out has no gradient.
+
+    The transform to reals adds the mirror image of each element: half of it, twice.
+    """
+    if not onesided:
+        return xp._fft_c2c(g, dim, normalization, False)
+    last = dim[-1]
+    full = self_shape[last]
+    half = [n // 2 + 1 if d == last else n for d, n in enumerate(self_shape)]
+    weights = xp.constant(raw.weigh_inside(half, last, full, self_dtype, 0.5))
+    return xp._fft_c2r(g * weights, dim, normalization, full)
 
 
 r2c = linear(
     "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
     raw.r2c,
     self=_r2c_gradient,
+    jvp=lambda xp, self_t, dim, normalization, onesided: xp._fft_r2c(
+        self_t, dim, normalization, onesided
+    ),
+    holomorphic=False,
     node="FftR2CBackward0",
     dtypes="float",
     samples=lambda mk: [
@@ -73,7 +90,7 @@ c2r = linear(
     # Elements whose mirror images are left out count twice.
     self=lambda xp, g, self_shape, self_dtype, dim, normalization, last_dim_size: (
         xp._fft_r2c(g, dim, normalization, True)
-        * xp.constant(raw.twice_inside(self_shape, dim, last_dim_size, self_dtype))
+        * xp.constant(raw.weigh_inside(self_shape, dim[-1], last_dim_size, self_dtype, 2.0))
     ),
     holomorphic=False,
     node="FftC2RBackward0",
@@ -83,15 +100,6 @@ c2r = linear(
         (mk(3, 3, dtype="complex128"), (0, 1), 1, 5),
     ],
     doc="The real inverse transform of the half of a symmetric complex tensor.",
-)
-padded_to_full = linear(
-    "padded_to_full(Tensor self, int dim, int full) -> Tensor",
-    raw.pad_to_full,
-    self=lambda xp, g, self_shape, dim: xp.slice(g, dim, 0, self_shape[dim], 1),
-    holomorphic=False,
-    namespace="private",
-    samples=lambda mk: [(mk(2, 3), 1, 5)],
-    doc="The tensor with zeros after its end along `dim`.",
 )
 
 

@@ -73,7 +73,7 @@ def _product(sizes: tuple[int, ...]) -> int:
     "squeeze.dim", "rot90", "transpose_copy", "squeeze_copy.dim",
     "squeeze_copy.dims", "select_copy.int", "slice_copy", "diagonal_copy", "unfold_copy",
     "split_copy.Tensor", "split_with_sizes_copy", "unbind_copy.int", "narrow_copy", "_transpose_",
-    "_squeeze_.dim", "_squeeze_.dims", "_fft_c2c", "_fft_r2c", "_fft_c2r", "padded_to_full",
+    "_squeeze_.dim", "_squeeze_.dims", "_fft_c2c", "_fft_r2c", "_fft_c2r",
 )  # fmt: skip
 @rule("squeeze.dims", empty=False)
 @rule("flip", without="none")
