@@ -50,7 +50,7 @@ def glu(x: Array, dim: int) -> Array:
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
     a, b = halves(x, dim)
-    if x.size >= kernels.LEAST:
+    if x.size >= kernels.LEAST << 2:
         found = kernels.gated_linear.glu(x, dim)
         if found is not None:
             return found

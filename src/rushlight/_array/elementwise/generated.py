@@ -325,6 +325,7 @@ def generate(
     asked = " and ".join(f"{p} == {n!r}" for p, n in known.items())
     general = Code(trace_function(name, function, arrays, names, {}))
     limit = "large" if general.calls > SHORT else "huge"
+    least = "kernels.LEAST" if general.calls > SHORT else "kernels.LEAST << 2"
     lines = [
         f"if type({first}) is not ndarray:",
         f"    return elsewhere(me, {listed})",
@@ -336,7 +337,7 @@ def generate(
         odd = " or ".join(f"type({p}) is complex" for p in numbers)
         lines += [f"if {odd}:  # refused, or a real number", f"    return mixed(me, {listed})"]
     lines += [
-        f"if {first}.size >= limits.{limit} or {first}.size >= kernels.LEAST:",
+        f"if {first}.size >= limits.{limit} or {first}.size >= {least}:",
         f"    found = large(me, {asked or False}, {listed})",
         "    if found is not None:",
         "        return found",

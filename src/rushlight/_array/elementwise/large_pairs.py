@@ -64,7 +64,7 @@ def take_large(function: AnyCallable, kinds: str) -> AnyCallable:
 
     def run_pair(a: object, b: object) -> object:
         if type(a) is np.ndarray and type(b) is np.ndarray:
-            least = kernels.LEAST << 2
+            least = kernels.LEAST << 4
             if a.size >= least or (a.size * b.size >= least and a.shape != b.shape):
                 found = kernels.pairs.combine(word, a, b)
                 if found is not None:

@@ -33,6 +33,18 @@ def _labels(targets: Array, lengths: Array, blank: int) -> Array:
     return states
 
 
+def _places(states: Array, shape: tuple[int, ...]) -> Array:
+    """Where the labels of the states lie in the flat log-probabilities: (T, N, 2 S + 1).
+
+    Raises: IndexError for a label that isn't one of the classes.
+    """
+    times, count, classes = shape
+    if states.max(initial=0) >= classes or states.min(initial=0) < -classes:
+        raise IndexError("a label is out of range")
+    rows = np.arange(0, times * count * classes, classes).reshape(times, count, 1)
+    return rows + states % classes  # NumPy's remainder counts negative ones from the end
+
+
 def _forbidden(states: Array) -> Array:
     """Where a state can't be reached from the one before the last: 0 where it can, else -inf."""
     barrier = np.zeros(states.shape, np.float64)
@@ -94,7 +106,7 @@ def ctc_loss(
     states = _labels(targets, target_lengths, blank)
     width = states.shape[1]
     dtype = log_probs.dtype
-    emitted = np.take_along_axis(log_probs, states[None], 2)
+    emitted = log_probs.reshape(-1).take(_places(states, log_probs.shape))
     barrier = _forbidden(states).astype(dtype)
     alpha = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding in front
     if times:
@@ -133,7 +145,8 @@ def ctc_loss_backward(
     states = _labels(targets, target_lengths, blank)
     width = states.shape[1]
     dtype = log_probs.dtype
-    emitted = np.take_along_axis(log_probs, states[None], 2)
+    at = _places(states, log_probs.shape)
+    emitted = log_probs.reshape(-1).take(at)
     barrier = np.full((count, width), -np.inf, dtype)
     barrier[:, :-2] = _forbidden(states)[:, 2:]
     beta = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding behind
@@ -154,7 +167,6 @@ def ctc_loss_backward(
     share -= emitted
     share += loss[:, None]
     np.exp(share, share)
-    at = (np.arange(times * count) * classes).reshape(times, count, 1) + states
     by_label = np.bincount(at.ravel(), share.ravel(), times * count * classes)
     grad = np.exp(log_probs)
     grad -= by_label.reshape(log_probs.shape).astype(dtype, copy=False)

@@ -285,7 +285,7 @@ def _place(g: Array, indices: Array, size: Sizes) -> Array:
     shape = g.shape[: g.ndim - dims] + tuple(size)
     if not g.size or not area:
         return np.zeros(shape, g.dtype)
-    if g.size >= kernels.LEAST // 4:
+    if g.size >= kernels.LEAST:
         found = kernels.max_pool.place(g, indices, tuple(size))
         if found is not None:
             return found

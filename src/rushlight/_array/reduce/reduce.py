@@ -172,7 +172,7 @@ def _sum_inside(x: Array, axis: Axis, keepdim: bool) -> Array | None:
     if not axes or axes != tuple(range(axes[0], axes[0] + len(axes))):
         return None
     total: Array | None = sum_short_lines(x, axes[0], len(axes))
-    if total is None and x.size >= kernels.LEAST << 1:
+    if total is None and x.size >= kernels.LEAST << 3:
         total = kernels.column_sums.add_lines(x, axes)
     if total is None or not keepdim:
         return total

@@ -409,7 +409,7 @@ def _combine(
     shape = x.shape
     x, index, src = _grow(x, index, src)
     _inside(index, x.shape[axis], axis, RuntimeError)
-    if index.size >= kernels.LEAST >> 4 and start is None:  # `at` takes longer for an element
+    if index.size >= kernels.LEAST >> 2 and start is None:  # `at` takes longer for an element
         part = src[tuple([slice(n) for n in index.shape])]
         found = kernels.places.combine(x, axis, index, part, ufunc.__name__)
         if found is not None:

@@ -66,20 +66,21 @@ def _check(
         raise RuntimeError("blank must be in label range")
     inputs = _lengths(input_lengths, "input_lengths", count)
     lengths = _lengths(target_lengths, "target_lengths", count)
-    longest = 0
-    for n in range(count):
-        for what, value in (("input_lengths", inputs[n]), ("target_lengths", lengths[n])):
+    all_inputs, all_lengths = inputs.tolist(), lengths.tolist()
+    for pair in zip(all_inputs, all_lengths):
+        for what, value in zip(("input_lengths", "target_lengths"), pair):
             if value < 0:
                 raise RuntimeError(
                     f"Expected {what} to have value at least 0, but got value {value}{_WHERE}"
                 )
-        longest = max(longest, int(lengths[n]))
     if targets.ndim == 1:
-        _expect(targets.shape[0] == int(lengths.sum()), targets, 0, int(lengths.sum()), "")
+        total = sum(all_lengths)
+        _expect(targets.shape[0] == total, targets, 0, total, "")
     else:
+        longest = max(all_lengths, default=0)
         _expect(targets.shape[0] == count, targets, 0, count, "")
         _expect(targets.shape[1] >= longest, targets, 1, longest, "at least ")
-    for value in inputs.tolist():
+    for value in all_inputs:
         if value > times:
             raise RuntimeError(
                 f"Expected input_lengths to have value at most {times}, but got value "
