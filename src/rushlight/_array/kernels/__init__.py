@@ -24,11 +24,14 @@ def is_llvmlite_here() -> bool:
     return "llvmlite" in sys.modules or PathFinder.find_spec("llvmlite") is not None
 
 
+_COMPILED = 16384  # elements from which a kernel pays that is compiled first
+
+
 def _least() -> int:
     if os.environ.get("RUSHLIGHT_NATIVE", "1") == "0" or not is_llvmlite_here():
         return sys.maxsize
     # One that came with the package is loaded in a millisecond, another one compiled first.
-    return 4096 if prebuilt.present() and not prebuilt.is_turned_off() else 16384
+    return 4096 if prebuilt.present() and not prebuilt.is_turned_off() else _COMPILED
 
 
 #: Elements from which kernels are asked; four times as many where NumPy takes only one or two calls
@@ -49,7 +52,7 @@ _STEP = 2048
 
 def pay(elements: int, steps: int) -> bool:
     """Whether kernels pay for a sequence of so many elements, or of so many steps, in all."""
-    return max(elements, steps * _STEP) >= LEAST
+    return elements >= LEAST or steps * _STEP >= max(LEAST, _COMPILED)
 
 
 def off() -> None:

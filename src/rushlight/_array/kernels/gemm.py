@@ -66,6 +66,9 @@ def faster() -> range:
 
 def _multiply_on_one_thread(a: Array, b: Array, out: Array | None, bias: Array | None) -> Array:
     """NumPy's product, after which no thread of OpenBLAS waits for more work."""
+    found = openblas.multiply_few_rows(a, b, out)
+    if found is not None:
+        return found if bias is None else np.add(found, bias, found)
     with openblas.one_thread:
         found = np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
     return found if bias is None else np.add(found, bias, found)

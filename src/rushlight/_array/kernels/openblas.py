@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base.fork_locks import in_child, lock as make_lock
+from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -19,6 +20,12 @@ _LETTERS: Final = {"f": "s", "d": "d", "F": "c", "D": "z"}
 # Multiplications up to which a triangular solution is made on one thread: see Note [Which product
 # is faster] in `gemm`.
 _SHARED: Final = 1 << 22
+# OpenBLAS's names for its kernels that have small products apart, and what it takes for such.
+_SMALL_PRODUCTS: Final = {b"SkylakeX", b"Cooperlake", b"SapphireRapids"}
+_PIECE: Final = 1200
+_PACKED: Final = 1 << 20  # multiplications from which it packs at little cost, or has threads
+_DEEP: Final = 64
+_FEW_ROWS: Final = 12
 _COLUMNS: Final = 102  # these are CBLAS's numbers
 _SIDES: Final = {True: 141, False: 142}
 _TRIANGLES: Final = {True: 121, False: 122}
@@ -37,6 +44,58 @@ def find() -> Any:
     except (AttributeError, OSError):
         return None
     return library
+
+
+@cache
+def has_small_products() -> bool:
+    """Whether it has kernels for small products: see Note [Few rows times a turned matrix]."""
+    library = find()
+    if library is None:
+        return False
+    name = library.scipy_openblas_get_corename64_
+    name.restype = ctypes.c_char_p
+    return name() in _SMALL_PRODUCTS
+
+
+def multiply_few_rows(a: Array, b: Array, out: Array | None = None) -> Array | None:
+    """`numpy.matmul` of few rows and a transposed matrix in pieces; None where that isn't faster.
+
+    Note [Few rows times a turned matrix]
+    A layer's product with its weights in a batch of a few samples is one of few rows with the
+    transpose of a matrix in order. For up to 1,200 elements of the result OpenBLAS has a kernel for
+    that on processors with 512-bit vectors; one more, and it takes five to nine times as long,
+    since it packs the whole matrix. So the columns come in pieces, each as large as that kernel
+    takes. Sizes alone decide.
+    """
+    if a.ndim != 2 or b.ndim != 2 or a.dtype is not b.dtype or not has_small_products():
+        return None
+    (rows, inner), columns, size = a.shape, b.shape[1], a.dtype.itemsize
+    if (
+        not 1 < rows <= _FEW_ROWS
+        or rows * columns <= _PIECE
+        or inner < _DEEP
+        or rows * columns * inner >= _PACKED
+        or b.shape[0] != inner
+        or not (a.dtype is FLOAT32 or a.dtype is FLOAT64)
+        or b.strides[0] != size
+        or b.strides[1] % size
+        or a.strides[1] != size
+    ):
+        return None
+    if out is None:
+        out = np.empty((rows, columns), a.dtype)
+    elif (
+        out.shape != (rows, columns)
+        or out.dtype is not a.dtype
+        or np.may_share_memory(out, a)
+        or np.may_share_memory(out, b)
+    ):
+        return None
+    width = _PIECE // rows // 16 * 16
+    for start in range(0, columns, width):
+        part = slice(start, start + width)
+        np.matmul(a, b[:, part], out=out[:, part])
+    return out
 
 
 class _OneThread:

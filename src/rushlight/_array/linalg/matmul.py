@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 TINY = tiny.LIMIT
+# Multiplications from which products of so few rows may come in pieces: see Note [Few rows times a
+# turned matrix] in `kernels.openblas`.
+_PIECEWISE: Final = 1 << 16
+_FEW_ROWS: Final = 12
 
 _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
             "float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex64": "c10::complex<float>",
@@ -27,11 +31,16 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
 
 def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
-    if a.size * b.shape[-1] >= kernels.PRODUCT or (
+    work = a.size * b.shape[-1]
+    if work >= kernels.PRODUCT or (
         # One matrix may meet a stack of them.
         b.ndim > 2 and a.ndim > 1 and b.size * a.shape[-2] >= kernels.PRODUCT
     ):
         return kernels.gemm.matrix_product(a, b, out)
+    if work >= _PIECEWISE and len(a) <= _FEW_ROWS:
+        found = kernels.openblas.multiply_few_rows(a, b, out)
+        if found is not None:
+            return found
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
@@ -70,7 +79,7 @@ def _small_or_not(a: Array, b: Array) -> Any:
         and b.shape[1] <= tiny.WIDTH
     ):
         return tiny.product(a, b)
-    if a.size * b.shape[1] >= kernels.PRODUCT:
+    if a.size * b.shape[1] >= _PIECEWISE:
         return matrix_product(a, b)
     return a.dot(b)  # a quarter of a microsecond less than `matmul`
 
@@ -296,6 +305,10 @@ def linear(x: Array, weight: Array, bias: Array | None) -> Any:
                 return np.add(out, bias, out)
         except ValueError:
             pass  # explained below
+    elif (x.ndim > 2 == weight.ndim and bias is not None and dtype is bias.dtype and x.size
+            and bias.shape == weight.shape[:1] and x.shape[-1] == weight.shape[1]
+            and (dtype is FLOAT32 or dtype is FLOAT64) and dtype is weight.dtype):  # fmt: skip
+        return linear(x.reshape(-1, x.shape[-1]), weight, bias).reshape(*x.shape[:-1], bias.size)
     if (weight.ndim != 2 or x.ndim < 1 or x.shape[-1] != weight.shape[1] or x.dtype != weight.dtype
             or x.dtype.itemsize == 2):  # fmt: skip
         return _other_linear(x, weight, bias)
