@@ -191,6 +191,41 @@ def test_attention(
     )
 
 
+def in_other_places(x: Any, how: str) -> Any:
+    """The same numbers in a view with other strides."""
+    if how == "turned":  # as a projection for all heads leaves them
+        return np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
+    if how == "packed":
+        return np.concatenate([x, x, x], -1)[..., x.shape[-1] : 2 * x.shape[-1]]
+    if how == "backwards":
+        return np.ascontiguousarray(x[:, :, ::-1])[:, :, ::-1]
+    if how == "columns":
+        return np.ascontiguousarray(x.swapaxes(2, 3)).swapaxes(2, 3)
+    return np.asfortranarray(x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("how", ["turned", "packed", "backwards", "columns", "fortran"])
+def test_attention_of_views(
+    monkeypatch: pytest.MonkeyPatch, how: str, causal: bool, dtype: Any
+) -> None:
+    monkeypatch.setattr(kernels, "LEAST", 0)
+    q, k, v, g = (normal(23 + i, dtype, 2, 3, 70, 8) for i in range(4))
+    out, logs = attention.attention(q, k, v, None, causal, None)
+    gradients = attention.attention_backward(g, q, k, v, out, logs, None, causal, None)
+    views = [in_other_places(x, how) for x in (q, k, v, g, out)]
+    seen, seen_logs = attention.attention(*views[:3], None, causal, None)
+    bound = 2e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(seen, out, rtol=bound, atol=bound)
+    np.testing.assert_allclose(seen_logs, logs, rtol=bound, atol=bound)
+    others = attention.attention_backward(views[3], *views[:3], views[4], logs, None, causal, None)
+    for one, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(one, other, rtol=bound, atol=10 * bound)
+    for before, view in zip((q, k, v, g, out), views):
+        np.testing.assert_array_equal(before, view)  # none was written
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_heads_of_queries_may_share_one_of_keys(
     monkeypatch: pytest.MonkeyPatch, dtype: Any

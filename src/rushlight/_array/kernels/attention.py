@@ -14,7 +14,7 @@ import numpy as np
 
 from . import formulas
 from .gemm import matrix_product
-from .launch import Kernel, floating, plain, ready
+from .launch import Kernel, floating, ready
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -48,11 +48,14 @@ def _blocks(
             yield slice(g, g + several), slice(r, end), seen
 
 
-def _takes(causal: bool, *operands: Array) -> bool:
-    return bool(
-        all(x.size for x in operands)
-        and plain(*operands)
-        and _CAUSAL.takes(operands[1].shape[1])
+def _takes(q: Array, k: Array, *others: Array) -> bool:
+    """Whether kernels apply: views with any strides, too, since products read and write them."""
+    dtype = q.dtype
+    return (
+        floating(dtype)
+        and all(x.dtype is dtype for x in (k, *others))
+        and all(x.size for x in (q, k, *others))
+        and _CAUSAL.takes(k.shape[1])
         and ready()
     )
 
@@ -64,15 +67,14 @@ def _visible(rows: slice, length: int, groups: int) -> Array:
 
 
 def attention(
-    q: Array, k: Array, v: Array, causal: bool, scale: float, length: int
-) -> tuple[Array, ...] | None:
-    """The results and the logarithms of the denominators; None where no kernel applies."""
-    if not _takes(causal, q, k, v):
+    q: Array, k: Array, v: Array, causal: bool, scale: float, length: int, result: Array
+) -> Array | None:
+    """The logarithms of the denominators, with the results in `result`; None, and what lies there
+    doesn't count, where no kernel applies."""
+    if not _takes(q, k, v, result):
         return None
     groups, rows, _ = q.shape
-    keys = k.shape[1]
-    dtype = q.dtype
-    result = np.empty((groups, rows, v.shape[2]), dtype)
+    keys, dtype = k.shape[1], q.dtype
     logs = np.empty((groups, rows), dtype)
     turned = k.swapaxes(1, 2)
     for group, part, seen in _blocks(groups, rows, keys, causal, length):
@@ -88,7 +90,7 @@ def attention(
             return None
         logs[group, part] = log
         matrix_product(s, v[group, :seen], out=result[group, part])
-    return result, logs
+    return logs
 
 
 def attention_backward(
@@ -103,7 +105,7 @@ def attention_backward(
     length: int,
 ) -> tuple[Array, ...] | None:
     """The gradients for q, k and v; `along` are the inner products of `g` with the results."""
-    if not _takes(causal, q, k, v, g, along, logs):
+    if not _takes(q, k, v, g, along, logs):
         return None
     groups, rows, _ = q.shape
     keys = k.shape[1]

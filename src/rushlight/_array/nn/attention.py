@@ -138,9 +138,12 @@ def attention(
     kind = p.q.dtype
     rows_of = p.shared * p.length
     if mask is None and p.groups * rows_of * p.keys >= kernels.LEAST:
-        found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length)
+        result = out.reshape(p.groups, rows_of, v.shape[-1])
+        found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length, result)
         if found is not None:
-            return _write_result(found[0], out), found[1].reshape(q.shape[:-1])
+            if not np.may_share_memory(result, out):  # a copy, where the sizes don't merge
+                _write_result(result, out)
+            return out, found.reshape(q.shape[:-1])
     result = np.empty((p.groups, rows_of, v.shape[-1]), kind)
     logs = np.empty((p.groups, rows_of), kind)
     for group, rows in p.blocks():
