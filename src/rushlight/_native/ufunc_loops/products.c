@@ -5,6 +5,11 @@
 #define WORK (1 << 18) /* multiplications, up to which BLAS stays in one thread */
 #define TINY 512       /* multiplications, and columns, that others round: see `tiny_matmul.py` */
 #define TINY_WIDTH 12
+/* Rows, elements and depth of products in pieces: see Note [Few rows times a turned matrix] in
+   `kernels/openblas.py`. */
+#define FEW_ROWS 12
+#define PIECE 1200
+#define DEEP 64
 #define ROWS 2048
 #define ELEMENTS 8192 /* of logits */
 
@@ -62,12 +67,18 @@ static int read_vector(PyObject *x, Matrix *m, int type)
 
 static void call_matmul(int type, const Matrix *a, const Matrix *b, char *out)
 {
-    npy_intp item = type == 0 ? 4 : 8;
-    char *places[3] = {a->place, b->place, out};
-    npy_intp sizes[4] = {1, a->rows, a->columns, b->columns};
+    npy_intp item = type == 0 ? 4 : 8, columns = b->columns, width = columns;
     npy_intp steps[9] = {0, 0, 0, a->by_row, a->by_column, b->by_row, b->by_column,
-                         item * b->columns, item};
-    matmul.call[type](places, sizes, steps, matmul.data[type]);
+                         item * columns, item};
+    if (a->rows > 1 && a->rows <= FEW_ROWS && a->rows * columns > PIECE && b->rows >= DEEP &&
+        a->by_column == item && b->by_row == item)
+        width = PIECE / a->rows / 16 * 16;
+    for (npy_intp start = 0; start < columns; start += width) {
+        char *places[3] = {a->place, b->place + start * b->by_column, out + start * item};
+        npy_intp sizes[4] = {1, a->rows, a->columns,
+                             columns - start < width ? columns - start : width};
+        matmul.call[type](places, sizes, steps, matmul.data[type]);
+    }
 }
 
 /* A product of few multiplications, each rounded by itself, in the order of `tiny_matmul.py`. */
