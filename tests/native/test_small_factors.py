@@ -1,5 +1,6 @@
 """Factors of small matrices in C: the plain function's digits, and whatever isn't positive."""
 
+import itertools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 
 import rushlight as torch
 from rushlight._array.elementwise import gated_linear
-from rushlight._array.linalg import linalg
+from rushlight._array.linalg import fft, lapack, linalg
+from rushlight._table.linalg import decompose
 from tests.native.loops import Plain, module, same
 
 
@@ -132,3 +134,80 @@ def test_remainders_of_whole_numbers_by_numbers() -> None:
     with pytest.raises(type(ours.value)) as theirs:
         torch.remainder(x, 1 << 70)
     assert str(ours.value) == str(theirs.value)
+
+
+def test_q_and_r_are_those_of_the_plain_function(built: Any) -> None:
+    plain = Plain(decompose._qr_checked)
+    factor = built.Factor(plain, "Qm")
+    rng = np.random.default_rng(0)
+    for kind in (np.float32, np.float64):
+        for rows, columns in itertools.product((1, 2, 3, 5, 8), repeat=2):
+            wide = rng.standard_normal((2 * rows, 3 * columns)).astype(kind)
+            x = np.ascontiguousarray(wide[:rows, :columns])
+            for y in (x, np.asfortranarray(x), wide[::2, ::-3], np.zeros_like(x), x * 1e30):
+                before = y.copy()
+                ours, theirs = factor(y, "reduced"), decompose._qr_checked(y, "reduced")
+                assert same(ours[0], theirs[0]) and same(ours[1], theirs[1])
+                assert same(y.copy(), before) and ours[0].flags.writeable
+                assert np.allclose(ours[0] @ ours[1], y, atol=1e-5)
+    odd = np.array([[np.nan, 1], [np.inf, 0]], np.float32)
+    assert all(map(same, factor(odd, "reduced"), decompose._qr_checked(odd, "reduced")))
+    assert plain.calls == 0 or not lapack.has("qr_r_raw")
+    for args in (
+        (wide, "complete"), (wide, "r"), (wide, "none"), (wide, 3), (np.ones((3, 0)), "reduced"),
+        (np.ones((9, 8)), "reduced"), (np.ones((2, 3, 3)), "reduced"), (np.ones(3), "reduced"),
+        (np.ones((2, 2), np.float16), "reduced"), (np.ones((2, 2), int), "reduced"),
+        (np.ones((2, 2), complex), "reduced"), (np.ones((2, 2)).view(Alike), "reduced"),
+    ):  # fmt: skip
+        calls = plain.calls
+        said = []
+        for function in (factor, decompose._qr_checked):
+            try:
+                said.append([one.tobytes() for one in function(*args)])
+            except Exception as error:
+                said.append([type(error), str(error)])  # type: ignore[list-item]
+        assert said[0] == said[1] and plain.calls == calls + 1
+
+
+def test_small_matrices_have_one_result_whatever_runs() -> None:
+    x = torch.randn(4, 3, dtype=torch.float64)
+    for given in (x, x.float(), x.t(), x.float().t()):
+        q, r = torch.linalg.qr(given)
+        assert torch.allclose(q @ r, given, atol=1e-6)
+        raw, tau = torch.geqrf(given)
+        assert torch.equal(raw.triu()[: r.shape[0]], r)
+        product = torch.linalg.householder_product(raw[:, : len(tau)], tau)
+        assert torch.equal(product, q)
+    a = x.clone().requires_grad_()
+    assert torch.autograd.gradcheck(torch.linalg.qr, (a,))
+
+
+def test_transforms_are_those_of_the_plain_function(built: Any) -> None:
+    plain = Plain(fft.r2c)
+    transform = built.Factor(plain, "Fdno")
+    rng = np.random.default_rng(0)
+    for kind in (np.float32, np.float64):
+        for shape in ((2,), (3,), (4, 4), (2, 5), (3, 4, 5), (33,), (1024,)):
+            x = rng.standard_normal(shape).astype(kind)
+            for y in (x, x * 0, x * np.inf, np.where(x > 1, np.nan, x)):
+                with np.errstate(all="ignore"):
+                    ours = transform(y, (y.ndim - 1,), 0, True)
+                    theirs = fft.r2c(y, (y.ndim - 1,), 0, True)
+                assert ours.dtype == theirs.dtype and ours.strides == theirs.strides
+                assert same(ours.real, theirs.real) and same(ours.imag, theirs.imag)
+    assert plain.calls == 0
+    x = rng.standard_normal((4, 4))
+    for args in (
+        (x, (0,), 0, True), (x, (0, 1), 0, True), (x, (1,), 1, True), (x, (1,), 2, True),
+        (x, (1,), 0, False), (x.T, (1,), 0, True), (x[:1], (1,), 0, True),
+        (x[:, :1], (1,), 0, True),
+        (np.ones((40, 40)), (1,), 0, True), (x.view(Alike), (1,), 0, True), (x, (1,), False, True),
+    ):  # fmt: skip
+        calls = plain.calls
+        assert transform(*args).tobytes() == fft.r2c(*args).tobytes()
+        assert plain.calls == calls + 1
+    before = sys.getrefcount(x), sys.getrefcount(np.dtype(np.complex128))
+    for _ in range(100):
+        transform(x, (1,), 0, True)
+    after = sys.getrefcount(x), sys.getrefcount(np.dtype(np.complex128))
+    assert all(abs(a - b) < 5 for a, b in zip(before, after))

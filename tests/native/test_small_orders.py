@@ -10,6 +10,7 @@ import pytest
 import rushlight as torch
 from rushlight._array.reduce import extreme, scan, sort
 from rushlight._native import ufunc_loops
+from rushlight._table.reduce import sort as table_sort
 from rushlight._table.rows.small_arrays import ORDERS
 from tests.native.loops import Plain, module
 
@@ -18,7 +19,7 @@ MODULES = {"reduce.sort": sort, "reduce.extreme": extreme, "reduce.scan": scan}
 WAYS = [
     (getattr(MODULES[where], name), letters)
     for (where, name), letters in ORDERS.items()
-    if letters != "w"
+    if letters[0] not in "wu"
 ]
 TYPES = ["f4", "f8", "i8", "i4", "?", "c8", "f2", "u1", ">f4", ">i8"]
 SPECIAL = [0.0, -0.0, 1.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -np.nan, 3.0, 1e-40]
@@ -176,3 +177,45 @@ def test_rows_by_their_numbers() -> None:
             x[torch.tensor(wrong)]
     assert x[torch.tensor([1], dtype=torch.int32)].tolist() == [[3, 4, 5]]
     assert x[torch.tensor([True, False, True, False])].tolist() == [[0, 1, 2], [6, 7, 8]]
+
+
+def test_distinct_values_are_those_of_the_plain_function() -> None:
+    plain = Plain(table_sort._distinct)
+    distinct = ufunc_loops.order(plain, "u-ff")
+    rng = np.random.default_rng(0)
+    for kind in ("f4", "f8", "i8"):
+        for shape in ((1,), (5,), (4, 4), (2, 4, 8), (1, 1)):
+            x = rng.integers(-3, 3, shape).astype(kind) + (kind == "i8" or 0.5)
+            args = (x, True, False, False)
+            assert told(distinct, args) == told(table_sort._distinct, args)
+    assert plain.calls == 0
+    x = np.array([np.nan, 1, np.nan, np.inf, -np.inf, 1], "f4")
+    ours, theirs = distinct(x, False, False, False), table_sort._distinct(x, False, False, False)
+    assert ours[0].tobytes() == theirs[0].tobytes() and plain.calls == 0
+    zeros = distinct(np.array([0.0, -0.0, 0.0]), True, False, False)[0]
+    assert zeros.tolist() == [0.0] and plain.calls == 0
+    for args in (
+        (x, True, True, False), (x, True, False, True), (x, True, 0, 0),
+        (x[::2], True, False, False),
+        (x[:0], True, False, False), (np.arange(65.0), True, False, False),
+        (x.astype("f2"), True, False, False), (x > 1, True, False, False),
+        (x.astype(">f4"), True, False, False), (np.ones((2, 3)).T, True, False, False),
+    ):  # fmt: skip
+        calls = plain.calls
+        distinct(*args)
+        assert plain.calls == calls + 1
+
+
+def test_distinct_values_of_tensors_of_all_kinds() -> None:
+    x = torch.tensor([[3.0, 1.0], [2.0, 1.0]])
+    for _ in range(2):
+        assert torch.unique(x).tolist() == [1, 2, 3]
+        assert torch.unique(x.t()).tolist() == [1, 2, 3]
+        assert torch.unique(x.int()).tolist() == [1, 2, 3]
+        assert [k.tolist() for k in torch.unique(x, return_counts=True)] == [[1, 2, 3], [2, 1, 1]]
+        assert x.unique(return_inverse=True)[1].tolist() == [[2, 0], [1, 0]]
+        with torch.inference_mode():
+            assert torch.unique(x).is_inference()
+    found = torch.unique(x.requires_grad_())
+    with pytest.raises(NotImplementedError):
+        found.sum().backward()

@@ -9,7 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight._array.nn import class_losses, embedding
-from rushlight._array.shape import gather, scatter
+from rushlight._array.shape import gather, indexing, scatter
 from rushlight._native import ufunc_loops
 from tests.native.loops import Plain, module
 
@@ -220,3 +220,35 @@ def test_tensors_find_the_same() -> None:
         x.gather(1, at + 4)
     with pytest.raises(IndexError, match="out of range"):
         x.index_select(0, torch.tensor([3]))
+
+
+def test_places_of_what_is_not_zero_are_those_of_the_plain_function() -> None:
+    plain = Plain(indexing.nonzero)
+    find = ufunc_loops.places(plain, "Z")
+    rng = np.random.default_rng(0)
+    for kind in ("f4", "f8", "i8", "?"):
+        for shape in ((1,), (5,), (4, 4), (2, 3, 4), (1, 1, 7), (2048,)):
+            x = rng.integers(0, 3, shape).astype(kind)
+            x.flat[0] = 1
+            assert told(find, (x,)) == told(indexing.nonzero, (x,))
+    x = np.array([np.nan, 0.0, -0.0, np.inf, -1e-320])
+    assert told(find, (x,)) == told(indexing.nonzero, (x,))
+    assert plain.calls == 0
+    odd = [
+        np.zeros((2, 3)), np.zeros((0, 3)), np.array(1.0), np.ones((3, 2)).T, np.ones(8)[::2],
+        np.ones(2049), np.ones(3, "f2"), np.ones(3, ">f8"), np.ones(3, "i4"), np.ones(3, "c8"),
+        np.frombuffer(b"\1" * 25, np.uint8)[1:].view("f8"),
+    ]  # fmt: skip
+    for x in odd:
+        calls = plain.calls
+        assert told(find, (x,)) == told(indexing.nonzero, (x,))
+        assert plain.calls == calls + 1
+    x = np.ones((4, 4), "f4")
+    before = sys.getrefcount(x), sys.getrefcount(np.dtype(np.int64))
+    for _ in range(100):
+        find(x)
+    after = sys.getrefcount(x), sys.getrefcount(np.dtype(np.int64))
+    assert all(abs(a - b) < 5 for a, b in zip(before, after))
+    found = torch.nonzero(torch.eye(2))
+    found.add_(1)  # memory of its own, that can be written
+    assert found.tolist() == [[1, 1], [2, 2]] and found.stride() == (1, 2)

@@ -1,6 +1,7 @@
 """Views made in C: the memory, strides and flags of the plain functions."""
 
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight._array.shape import views
+from rushlight._array.shape import concatenate, views
 from rushlight._native import ufunc_loops
 from rushlight._table.rows import small_arrays
 from tests.native.loops import Plain, module
@@ -222,3 +223,77 @@ def test_tensors_see_the_same_views() -> None:
     copy = x.detach().clone()
     copy.view(4, 3)[0, 0] = 7
     assert copy[0, 0] == 7 and copy._version == 1
+
+
+def test_shapes_over_elements_that_lie_apart_are_those_of_the_plain_function() -> None:
+    plain = Plain(views.view)
+    view = ufunc_loops.view(plain, "Vs")
+    rng = np.random.default_rng(0)
+    taken = 0
+    for _ in range(3000):
+        rank = int(rng.integers(1, 5))
+        sizes = [int(n) for n in rng.choice([1, 2, 3, 4], rank)]
+        x = np.arange(2**rank * math.prod(sizes), dtype=np.float32)
+        x = x.reshape([2 * n for n in sizes])[tuple(slice(n) for n in sizes)]
+        x = x[tuple(slice(None, None, int(s)) for s in rng.choice([1, 1, 2, -1], rank))]
+        x = x.transpose(rng.permutation(rank))
+        size: list[int] = []
+        left = x.size
+        while left > 1:
+            n = int(rng.choice([k for k in range(2, left + 1) if left % k == 0]))
+            size.append(n)
+            left //= n
+        for _ in range(int(rng.integers(0, 3))):
+            size.insert(int(rng.integers(0, len(size) + 1)), 1)
+        if size and rng.random() < 0.3:
+            size[int(rng.integers(len(size)))] = -1
+        if rng.random() < 0.1:
+            size = [*x.shape]
+        calls = plain.calls
+        ours, theirs = (told(attempt(f, (x, tuple(size)))) for f in (view, views.view))
+        assert ours == theirs, (x.shape, x.strides, size)
+        sure = ufunc_loops.VIEWS.has_shape(x, tuple(size))
+        assert not sure or theirs[0] is np.ndarray
+        taken += sure and plain.calls == calls
+    assert taken > 500
+
+
+def test_reshaping_gives_views_and_copies_as_ever() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    for apart in (x[:, :, ::2], x.transpose(0, 1), x[:, 1:], x[..., 0], x[0, :, :1]):
+        for size in ((-1,), (1, -1), (-1, 1), tuple(apart.shape), (1, *apart.shape)):
+            found = apart.reshape(size)
+            wanted = apart.detach()._raw.reshape(size)
+            assert found._raw.strides == wanted.strides or found.is_contiguous()
+            assert (found.data_ptr() == apart.data_ptr()) == np.shares_memory(wanted, x._raw)
+    base = x.clone().requires_grad_()
+    column = (base * 1)[:, 0, ::2]
+    found = column.reshape(1, 2, 2)
+    assert type(found.grad_fn).__name__ == "ReshapeAliasBackward0" and found._base is column._base
+    found.sum().backward()
+    assert base.grad is not None and base.grad.sum() == 4
+    mapped = torch.func.vmap(lambda t: t[::2].reshape(2, 1))(x[0])
+    assert mapped.shape == (3, 2, 1) and mapped.tolist()[0] == [[0.0], [2.0]]
+
+
+def test_pieces_are_those_of_the_plain_functions() -> None:
+    for x in arrays():
+        for function, letters, others in (
+            (concatenate.unbind, "Nd", [()]),
+            (concatenate.split, "Ssd", [(n,) for n in (1, 2, 3, 7, 0, -1, True, 1 << 63)]),
+        ):
+            made = ufunc_loops.view(function, letters)
+            for other in others:
+                for dim in (0, 1, -1, 2, -2, 5, -(1 << 63), 1 << 63, True):
+                    ours, theirs = (pieces(f, x, *other, dim) for f in (made, function))
+                    assert ours == theirs, (x.shape, other, dim)
+
+
+def pieces(function: Function, *args: object) -> Any:
+    try:
+        found = function(*args)
+    except Exception as error:
+        return type(error), str(error)
+    assert type(found) is list
+    return [(one.shape, one.strides, one.dtype, one.flags.writeable, one.tobytes(),
+             one.__array_interface__["data"][0] if one.size else 0) for one in found]  # fmt: skip

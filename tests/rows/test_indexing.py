@@ -504,3 +504,30 @@ def test_a_tensor_of_nothing_overlaps_with_itself(name: str) -> None:
     x = torch.empty(0)
     with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
         getattr(x, name)(0, torch.empty(0, dtype=torch.int64), x)
+
+
+def test_elements_by_a_mask_are_the_same_however_they_are_taken() -> None:
+    x = numbered(3, 4)
+    mask = x % 3 == 1
+    wanted = [1.0, 4.0, 7.0, 10.0]
+    for t in (x, x.t().contiguous().t(), x.double(), x.long(), x.bfloat16(), x.half()):
+        found = t[mask]
+        assert found.tolist() == wanted and found.dtype is t.dtype and found.stride() == (1,)
+        found.add_(1)  # a copy
+        assert t[0, 1] == 1
+    assert x[mask.t().contiguous().t()].tolist() == wanted
+    assert x[x < 0].shape == (0,) and x[x >= 0].shape == (12,)
+    assert torch.tensor(5.0)[torch.tensor(True)].tolist() == [5.0]
+    with pytest.warns(UserWarning, match="uint8"):  # a mask of old
+        assert x[mask.byte()].tolist() == wanted
+    with pytest.raises(IndexError):
+        x[mask[:2]]
+    base = x.clone().requires_grad_()
+    found = base[mask]
+    assert type(found.grad_fn).__name__ == "IndexBackward0"
+    found.sum().backward()
+    assert base.grad is not None and base.grad.equal(mask.float())
+    with torch.inference_mode():
+        assert x[mask].is_inference()
+    with torch.no_grad():
+        assert base[mask].tolist() == wanted and not base[mask].requires_grad

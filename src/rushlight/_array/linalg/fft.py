@@ -29,11 +29,8 @@ _MANY: Final = 4096
 _FEW: Final = 1024  # elements of a transform that takes less than what comes before it
 _SHARED: Final = 32768  # elements that are worth waking another thread
 _SINGLE: Final = (D.float32, D.complex64)
-# The type of a transform, and the factor one as an array: numbers are converted at each call.
-_COMPLEX: Final = {
-    np.dtype(real): (np.dtype(pairs), np.ones((), real))
-    for real, pairs in ((np.float32, np.complex64), (np.float64, np.complex128))
-}
+_COMPLEX: Final = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
+_ONE: Final = np.ones(())  # a factor, and so all is computed, in double precision, as in `np.fft`
 
 
 @cache
@@ -104,8 +101,8 @@ def _halve(y: Array, norm: Any) -> Array:
     if loops is None or kinds is None:
         return np.fft.rfft(y, axis=-1, norm=norm)
     count = y.shape[-1]
-    out = np.empty((*y.shape[:-1], count // 2 + 1), kinds[0])
-    loops[count & 1](y, kinds[1], out)
+    out = np.empty((*y.shape[:-1], count // 2 + 1), kinds)
+    loops[count & 1](y, _ONE, out)
     return out
 
 

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 _FEW = 8  # with so many small matrices NumPy's loop in double precision is quicker
 _SMALL = 1024
+_TINY = 64  # elements of one matrix that `factors.c` takes: its digits are those of that loop
 _WORK = 64  # columns that LAPACK handles together
 
 
 def _by_numpy(x: Array) -> bool:
     """Whether NumPy's loop over a stack is quicker than SciPy, matrix by matrix."""
+    if x.size <= _TINY and x.dtype.kind == "f":
+        return True
     return bool(math.prod(x.shape[:-2]) >= _FEW and math.prod(x.shape[-2:]) <= _SMALL)
 
 
@@ -33,6 +36,13 @@ def _factor(x: Array) -> tuple[Array, Array]:
         return lapack.as_columns(x), tau
     factor = None if _by_numpy(x) else lapack.routine("geqrf", x.dtype)
     if factor is None:
+        if x.dtype.kind == "f" and lapack.has("qr_r_raw"):
+            double = lapack.columns(x.shape, np.dtype(np.float64))
+            double[...] = x
+            factors = np.zeros(tau.shape)
+            lapack.run("qr_r_raw", (double,), (factors,))
+            a = double if x.dtype == np.float64 else lapack.as_columns(double.astype(x.dtype))
+            return a, factors.astype(x.dtype, copy=False)
         turned, tau = np.linalg.qr(x, "raw")
         a = lapack.columns(x.shape, x.dtype)
         a[...] = turned.swapaxes(-1, -2)

@@ -218,6 +218,16 @@ def _basic_key(items: tuple[object, ...]) -> tuple[object, ...] | None:
 basic_key: Final[Callable[[tuple[Any, ...]], tuple[Any, ...] | None]] = (
     _basic_key if VIEWS is None else VIEWS.basic_key
 )
+
+
+def _cannot_say(array: object, size: tuple[int, ...]) -> bool:
+    return False
+
+
+#: `has_shape(array, size)`: whether an array has another shape over the same memory, for sure.
+has_shape: Final[Callable[[Any, tuple[int, ...]], bool]] = (
+    _cannot_say if VIEWS is None else VIEWS.has_shape
+)
 _CALLS: Final = _module("calls")
 types_of: Final[Callable[[tuple[object, ...]], tuple[type, ...]]] = (
     _types_of if _CALLS is None else _CALLS.types_of

@@ -63,6 +63,10 @@ typedef struct {
         }                                                                                       \
         return 1;                                                                               \
     }                                                                                           \
+    static int are_equal_##NAME(const TYPE *lane, npy_int64 a, npy_int64 b)                     \
+    {                                                                                           \
+        return lane[a] == lane[b];                                                              \
+    }                                                                                           \
     static int is_nan_##NAME(const TYPE *lane, npy_intp n, npy_intp step)                       \
     {                                                                                           \
         for (npy_intp k = 0; k < n; k++)                                                        \
@@ -167,17 +171,55 @@ static PyObject *find_median(PyObject *x)
     return (PyObject *)out;
 }
 
+/* The values of few elements in order, each once, and no places and counts, which nobody asks for. */
+static PyObject *find_distinct(PyObject *const *args)
+{
+    Lanes whole = {0}, *lanes = &whole;
+    npy_int64 places[LONGEST];
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int type = type_of(args[0]);
+    if (args[2] != Py_False || args[3] != Py_False ||
+        (type < 0 && !(Py_TYPE(args[0]) == &PyArray_Type && PyArray_DESCR(x) == integers &&
+                       PyArray_ISALIGNED(x))) ||
+        PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > LONGEST || !is_dense(x))
+        return NULL;
+    lanes->type = type < 0 ? 'l' : "fd"[type];
+    lanes->n = PyArray_SIZE(x);
+    lanes->inner = 1;
+    const char *lane = PyArray_BYTES(x);
+    sort(lanes, lane, 0, places);
+    npy_intp count = 1, none = 0, item = PyArray_ITEMSIZE(x);
+    for (npy_intp k = 1; k < lanes->n; k++)
+        if (!CALL(are_equal, places[count - 1], places[k]))
+            places[count++] = places[k];
+    PyArrayObject *values = new_array(PyArray_DESCR(x), 1, &count);
+    PyArrayObject *empty = values == NULL ? NULL : new_array(integers, 1, &none);
+    PyArrayObject *other = empty == NULL ? NULL : new_array(integers, 1, &none);
+    PyObject *all = NULL;
+    if (other != NULL) {
+        for (npy_intp k = 0; k < count; k++)
+            memcpy(PyArray_BYTES(values) + k * item, lane + places[k] * item, item);
+        all = PyTuple_Pack(3, values, empty, other);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(empty);
+    Py_XDECREF(other);
+    return all;
+}
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* The first letter says what: "s" a sort, "a" its places alone, "k" the k largest or smallest, "q"
    the element of a rank, "m" the median, "w" that of all elements, "M" and "N" the largest and the
-   smallest along a dimension, "C" and "D" those so far. Then come "d" for the dimension, "f" for a
+   smallest along a dimension, "C" and "D" those so far, "u" distinct values. Then come "d" for the dimension, "f" for a
    flag (whether the order descends, or dimensions are kept), "k" for a number of elements, "-" for
    what isn't read. */
 static PyObject *order_array(const char *letters, PyObject *const *args)
 {
     if (letters[0] == 'w')
         return find_median(args[0]);
+    if (letters[0] == 'u')
+        return find_distinct(args);
     Lanes whole, *lanes = &whole;
     PyObject *dim = NULL;
     char what = letters[0];

@@ -4,6 +4,7 @@
 #define DIMENSIONS 8
 #define MOST 4096        /* indices */
 #define BYTES (1 << 16) /* of a result */
+#define MOST_SEARCHED 2048 /* elements that may not be zero */
 
 static PyArray_Descr *integers;
 
@@ -318,6 +319,46 @@ static PyObject *select_parts(PyObject *const *args)
     return (PyObject *)out;
 }
 
+/* The places of what isn't zero, a row each, column by column in memory; some there have to be. */
+#define MARK(TYPE)                                                                              \
+    for (npy_intp k = 0; k < size; k++)                                                         \
+        if (((const TYPE *)PyArray_BYTES(x))[k] != 0)                                           \
+            found[count++] = k;                                                                 \
+    break;
+
+static PyObject *find_nonzero(PyObject *array)
+{
+    PyArrayObject *x = (PyArrayObject *)array;
+    if (Py_TYPE(array) != &PyArray_Type || !PyArray_ISALIGNED(x) || PyArray_ISBYTESWAPPED(x) ||
+        PyArray_NDIM(x) < 1 || PyArray_SIZE(x) > MOST_SEARCHED || !is_dense(x))
+        return NULL;
+    npy_intp size = PyArray_SIZE(x), count = 0, found[MOST_SEARCHED], sizes[2];
+    switch (PyArray_TYPE(x)) {
+    case NPY_FLOAT: MARK(float)
+    case NPY_DOUBLE: MARK(double)
+    case NPY_INT64: MARK(npy_int64)
+    case NPY_BOOL: MARK(npy_bool)
+    default: return NULL;
+    }
+    if (count == 0)
+        return NULL;
+    int rank = PyArray_NDIM(x);
+    sizes[0] = count;
+    sizes[1] = rank;
+    Py_INCREF(integers);
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, integers, 2, sizes, NULL, NULL,
+                                         NPY_ARRAY_F_CONTIGUOUS, NULL);
+    if (out == NULL)
+        return NULL;
+    npy_int64 *put = (npy_int64 *)PyArray_BYTES((PyArrayObject *)out);
+    for (int d = rank; d-- > 0;)
+        for (npy_intp k = 0; k < count; k++) {
+            put[d * count + k] = found[k] % PyArray_DIM(x, d);
+            found[k] /= PyArray_DIM(x, d);
+        }
+    return out;
+}
+
 /* The first letter says which: "G" elements, for an array, a dimension, indices and a flag that
    isn't read; "I" parts, for an array, a dimension and indices; "W" rows; "S" and "A" elements and
    parts added; "H" ones at places; "N" the loss that they are. There is a letter for each argument. */
@@ -330,6 +371,7 @@ static PyObject *take_places(const char *letters, PyObject *const *args)
     case 'A': return add_parts(args);
     case 'H': return mark_places(args);
     case 'N': return lose(args);
+    case 'Z': return find_nonzero(args[0]);
     }
     return select_parts(args);
 }

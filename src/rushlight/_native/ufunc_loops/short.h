@@ -9,7 +9,7 @@ struct Short {
     Front front;
     Way way;
     int count; /* of the arguments, a letter for each */
-    char letters[9];
+    char letters[10];
 };
 
 static PyObject *call_short(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
@@ -30,7 +30,7 @@ static PyObject *make_short(PyTypeObject *type, PyObject *args, PyObject *names,
     const char *letters;
     if (!PyArg_ParseTupleAndKeywords(args, names, "Os", words, &plain, &letters))
         return NULL;
-    if (strlen(letters) > 8) {
+    if (strlen(letters) > 9) {
         PyErr_SetString(PyExc_ValueError, "too many arguments");
         return NULL;
     }

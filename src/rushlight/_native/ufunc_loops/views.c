@@ -28,10 +28,42 @@ static void lay_out(Window *w, npy_intp item)
         w->strides[k] = item;
 }
 
+/* Steps for the sizes of a window over elements that lie apart; whether there are such. Sizes of one
+   belong to what follows them, at the end to what goes before; where all sizes are told, and are
+   those that it has, its own steps stay. */
+static int lay_over(PyArrayObject *x, int told, Window *w)
+{
+    int from = PyArray_NDIM(x);
+    npy_intp left = 1, step = 0; /* of the run of dimensions that is being cut up */
+    if (PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS)
+        return 0; /* sizes of one alone make it look apart */
+    if (told && w->rank == from && PyArray_CompareLists(w->sizes, PyArray_DIMS(x), from)) {
+        copy_sizes(w->strides, PyArray_STRIDES(x), from);
+        return 1;
+    }
+    while (PyArray_DIM(x, from - 1) == 1) /* not all are: it would be contiguous */
+        from--;
+    step = PyArray_STRIDE(x, from - 1);
+    for (int k = w->rank; k-- > 0; left /= w->sizes[k], step *= w->sizes[k]) {
+        while (left % w->sizes[k] != 0) {
+            do
+                from--; /* there is one: both have as many elements */
+            while (PyArray_DIM(x, from) == 1);
+            if (left == 1)
+                step = PyArray_STRIDE(x, from);
+            else if (PyArray_STRIDE(x, from) != left * step)
+                return 0;
+            left *= PyArray_DIM(x, from);
+        }
+        w->strides[k] = step;
+    }
+    return 1;
+}
+
 /* Another shape for as many elements, in which -1 may stand for one size. */
 static int reshape(PyArrayObject *x, PyObject *size, Window *w)
 {
-    if (!PyTuple_CheckExact(size) || PyTuple_GET_SIZE(size) > DIMENSIONS || !is_dense(x))
+    if (!PyTuple_CheckExact(size) || PyTuple_GET_SIZE(size) > DIMENSIONS)
         return 0;
     npy_intp known = 1, count = PyArray_SIZE(x);
     int open = -1;
@@ -57,6 +89,8 @@ static int reshape(PyArrayObject *x, PyObject *size, Window *w)
     }
     if (known != count)
         return 0;
+    if (!is_dense(x))
+        return lay_over(x, open < 0, w);
     lay_out(w, PyArray_ITEMSIZE(x));
     return 1;
 }
@@ -273,21 +307,84 @@ static int take_part(PyArrayObject *x, PyObject *key, Window *w)
     return 1;
 }
 
+/* Whether views are made here of an array. */
+static int is_apt(PyObject *array)
+{
+    PyArrayObject *x = (PyArrayObject *)array;
+    return Py_TYPE(array) == &PyArray_Type && PyArray_SIZE(x) > 0 &&
+           PyArray_NDIM(x) <= DIMENSIONS &&
+           (PyTypeNum_ISNUMBER(PyArray_TYPE(x)) || PyTypeNum_ISBOOL(PyArray_TYPE(x)));
+}
+
+/* Whether it may be a spread number, whose memory may be written though the array may not. */
+static int is_spread(PyArrayObject *x)
+{
+    return !PyArray_ISWRITEABLE(x) &&
+           !(PyArray_FLAGS(x) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS));
+}
+
+static PyObject *look_through(PyArrayObject *x, Window *w)
+{
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    Py_INCREF(descr);
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, w->rank, w->sizes, w->strides,
+                                         w->first, PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE, NULL);
+    if (out == NULL)
+        return NULL;
+    Py_INCREF(x);
+    if (PyArray_SetBaseObject((PyArrayObject *)out, (PyObject *)x) < 0) {
+        Py_DECREF(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* The pieces of `size` along a dimension, of which the last may be smaller; 0: the parts at all its
+   places, without it. */
+static PyObject *cut_up(PyArrayObject *x, npy_intp size, PyObject *place)
+{
+    int rank = PyArray_NDIM(x), dim = read_dim(place, rank);
+    if (dim < 0)
+        return NULL;
+    npy_intp n = PyArray_DIM(x, dim), each = size > 0 ? size : 1;
+    Window w;
+    take_all(x, &w);
+    if (size < 1) {
+        w.rank--;
+        copy_sizes(w.sizes + dim, PyArray_DIMS(x) + dim + 1, rank - dim - 1);
+        copy_sizes(w.strides + dim, PyArray_STRIDES(x) + dim + 1, rank - dim - 1);
+    }
+    Py_ssize_t count = (n - 1) / each + 1;
+    PyObject *pieces = PyList_New(count);
+    for (Py_ssize_t k = 0; pieces != NULL && k < count; k++) {
+        w.first = PyArray_BYTES(x) + k * each * PyArray_STRIDE(x, dim);
+        if (size > 0)
+            w.sizes[dim] = k == count - 1 ? n - k * each : each;
+        PyObject *piece = look_through(x, &w);
+        if (piece == NULL)
+            Py_CLEAR(pieces);
+        else
+            PyList_SET_ITEM(pieces, k, piece);
+    }
+    return pieces;
+}
+
 /* The letter says which: "V" another shape, "E" an expanded one (and what isn't read), "U" a new
    dimension, "T" two dimensions exchanged, "P" another order, "L" a slice, "I" one place, "D" a
-   diagonal, "B" what basic indices leave, "A" all of it. */
+   diagonal, "B" what basic indices leave, "A" all of it; "S" pieces of a size along a dimension,
+   "N" the parts at all places of one, as lists. */
 static PyObject *take_view(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
     Window w;
     int fine = 0;
-    if (Py_TYPE(args[0]) != &PyArray_Type || PyArray_SIZE(x) == 0 ||
-        PyArray_NDIM(x) > DIMENSIONS ||
-        !(PyTypeNum_ISNUMBER(PyArray_TYPE(x)) || PyTypeNum_ISBOOL(PyArray_TYPE(x))))
+    if (!is_apt(args[0]) || (strchr("VEUDB", letters[0]) != NULL && is_spread(x)))
         return NULL;
-    if (!PyArray_ISWRITEABLE(x) && strchr("EUDB", letters[0]) != NULL &&
-        !(PyArray_FLAGS(x) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)))
-        return NULL; /* a spread number: its memory may be written */
+    if (letters[0] == 'N')
+        return cut_up(x, 0, args[1]);
+    npy_intp size;
+    if (letters[0] == 'S')
+        return read_number(args[1], &size) && size > 0 ? cut_up(x, size, args[2]) : NULL;
     w.first = PyArray_BYTES(x);
     switch (letters[0]) {
     case 'V': fine = reshape(x, args[1], &w); break;
@@ -301,20 +398,19 @@ static PyObject *take_view(const char *letters, PyObject *const *args)
     case 'B': fine = take_part(x, args[1], &w); break;
     case 'A': take_all(x, &w), fine = 1;
     }
-    if (!fine)
-        return NULL;
-    PyArray_Descr *descr = PyArray_DESCR(x);
-    Py_INCREF(descr);
-    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, w.rank, w.sizes, w.strides, w.first,
-                                         PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE, NULL);
-    if (out == NULL)
-        return NULL;
-    Py_INCREF(x);
-    if (PyArray_SetBaseObject((PyArrayObject *)out, (PyObject *)x) < 0) {
-        Py_DECREF(out);
+    return fine ? look_through(x, &w) : NULL;
+}
+
+/* Whether an array has another shape over the same memory, for sure. */
+static PyObject *has_shape(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    Window w;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "has_shape() takes an array and a shape");
         return NULL;
     }
-    return out;
+    return PyBool_FromLong(is_apt(args[0]) && !is_spread((PyArrayObject *)args[0]) &&
+                           reshape((PyArrayObject *)args[0], args[1], &w));
 }
 
 /* A tuple of ints, slices that go on, None and once `...` as a key, with `...` at its end where it
@@ -357,6 +453,8 @@ static PyObject *basic_key(PyObject *module, PyObject *items)
 
 static PyMethodDef methods[] = {
     {"basic_key", basic_key, METH_O, "Basic indices as a key; None where there are others."},
+    {"has_shape", (PyCFunction)(void (*)(void))has_shape, METH_FASTCALL,
+     "Whether an array has another shape over the same memory, for sure."},
     {NULL}
 };
 

@@ -1,11 +1,18 @@
-/* Pooling over windows of small dense planes, in the order of `_array/nn/pooling.py`. */
+/* Pooling over windows of small dense planes, in the order of `_array/nn/pooling.py`, and
+   convolutions of few of them, as `_array/nn/convolution.py` has them from NumPy's BLAS. */
 #include "short.h"
 #include <math.h>
 
 #define MOST 2048 /* elements of an array and of a result */
 #define FURTHEST 1024 /* of a number that is given */
 
+#define WIDE 128 /* places, from which on there is a product for each sample: see `convolution.py` */
+#define WORK (1 << 16) /* multiplications, from which on kernels are asked */
+#define COLUMNS 4096   /* elements of the windows of all samples */
+
 static PyArray_Descr *integers;
+static Loop matmul;
+static const Wanted wanted[] = {{"matmul", 3, 1, &matmul}};
 
 /* Windows over planes of (height, width). */
 typedef struct {
@@ -217,12 +224,189 @@ static PyObject *largest(PyObject *const *args)
     return both;
 }
 
+/* ---- convolutions ------------------------------------------------------------------------- */
+
+/* Two numbers, as the table gives them. */
+static int read_both(PyObject *x, npy_intp least, npy_intp *pair)
+{
+    return PyTuple_CheckExact(x) && PyTuple_GET_SIZE(x) == 2 &&
+           read_whole(PyTuple_GET_ITEM(x, 0), &pair[0]) &&
+           read_whole(PyTuple_GET_ITEM(x, 1), &pair[1]) && pair[0] >= least && pair[1] >= least;
+}
+
+/* Puts the windows of a sample into columns, which are `apart` elements wide. */
+#define UNFOLD(TYPE)                                                                            \
+    for (npy_intp c = 0; c < channels; c++)                                                     \
+        for (npy_intp a = 0; a < p->k[0]; a++)                                                  \
+            for (npy_intp b = 0; b < p->k[1]; b++, row++) {                                     \
+                const TYPE *plane = (const TYPE *)from + c * p->size[0] * p->size[1];           \
+                TYPE *put = (TYPE *)to + row * apart;                                           \
+                for (npy_intp i = 0; i < p->out[0]; i++)                                        \
+                    for (npy_intp j = 0; j < p->out[1]; j++) {                                  \
+                        npy_intp h = i * p->stride[0] - p->pad[0] + a * p->dilation[0];         \
+                        npy_intp w = j * p->stride[1] - p->pad[1] + b * p->dilation[1];         \
+                        int inside = h >= 0 && h < p->size[0] && w >= 0 && w < p->size[1];      \
+                        *put++ = inside ? plane[h * p->size[1] + w] : 0;                        \
+                    }                                                                           \
+            }
+
+static void unfold(const Pool *p, int type, npy_intp channels, const char *from, char *to,
+                   npy_intp apart)
+{
+    npy_intp row = 0;
+    if (type == 0) {
+        UNFOLD(float)
+    }
+    else {
+        UNFOLD(double)
+    }
+}
+
+static void multiply(int type, const char *a, const char *b, char *out, npy_intp rows, npy_intp n,
+                     npy_intp columns)
+{
+    npy_intp item = type == 0 ? 4 : 8;
+    char *places[3] = {(char *)a, (char *)b, out};
+    npy_intp sizes[4] = {1, rows, n, columns};
+    npy_intp steps[9] = {0, 0, 0, item * n, item, item * columns, item, item * columns, item};
+    matmul.call[type](places, sizes, steps, matmul.data[type]);
+}
+
+static void add_bias(int type, char *out, const char *bias, npy_intp count, npy_intp rows,
+                     npy_intp area)
+{
+    for (npy_intp n = 0; n < count * rows; n++)
+        for (npy_intp k = 0; k < area; k++)
+            if (type == 0)
+                ((float *)out)[n * area + k] += ((const float *)bias)[n % rows];
+            else
+                ((double *)out)[n * area + k] += ((const double *)bias)[n % rows];
+}
+
+/* Whether the windows of a plane are a matrix as they lie, which the plain function doesn't copy:
+   its product may be rounded otherwise. */
+static int lie_as_matrix(const Pool *p, npy_intp channels)
+{
+    npy_intp width = p->size[1] + 2 * p->pad[1], plane = (p->size[0] + 2 * p->pad[0]) * width;
+    npy_intp counts[3] = {channels, p->k[0], p->k[1]};
+    npy_intp steps[3] = {plane, width * p->dilation[0], p->dilation[1]}, expected = 0;
+    if (p->stride[0] * width != p->out[1] * p->stride[1])
+        return 0;
+    for (int k = 3; k-- > 0;)
+        if (counts[k] > 1) {
+            if (expected > 0 && steps[k] != expected)
+                return 0;
+            expected = steps[k] * counts[k];
+        }
+    return 1;
+}
+
+/* Whether weights lie one after the other, or are such that BLAS gets them in lines. */
+static int lies_in_lines(PyArrayObject *w)
+{
+    npy_intp deep = PyArray_DIM(w, 1) * PyArray_DIM(w, 2) * PyArray_DIM(w, 3);
+    return is_dense(w) ||
+           (PyArray_DIM(w, 3) > 1 && PyArray_STRIDE(w, 3) == PyArray_ITEMSIZE(w) &&
+            PyArray_STRIDE(w, 2) > 0 && PyArray_STRIDE(w, 0) >= deep * PyArray_ITEMSIZE(w));
+}
+
+/* Copies weights, which lie in lines, one line after the other. */
+static void join_lines(PyArrayObject *w, char *to)
+{
+    npy_intp line = PyArray_DIM(w, 3) * PyArray_ITEMSIZE(w);
+    for (npy_intp o = 0; o < PyArray_DIM(w, 0); o++)
+        for (npy_intp c = 0; c < PyArray_DIM(w, 1); c++)
+            for (npy_intp i = 0; i < PyArray_DIM(w, 2); i++, to += line)
+                memcpy(to, PyArray_BYTES(w) + o * PyArray_STRIDE(w, 0) +
+                           c * PyArray_STRIDE(w, 1) + i * PyArray_STRIDE(w, 2), line);
+}
+
+/* Whether the weights, windows and samples are what is done here. Windows in one line of places,
+   and kernels of one place, are products of another layout; without both sizes of planes or of
+   kernels what lies in memory might have its channels last. */
+static int read_convolution(PyObject *const *args, int type, Pool *p)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *w = (PyArrayObject *)args[1];
+    npy_intp extra[2], groups;
+    if (type < 0 || type_of(args[1]) != type || PyArray_NDIM(x) != 4 || PyArray_NDIM(w) != 4 ||
+        PyArray_SIZE(x) < 1 || PyArray_SIZE(w) < 1 || PyArray_SIZE(x) > COLUMNS ||
+        PyArray_SIZE(w) > COLUMNS || !is_dense(x) || !lies_in_lines(w) ||
+        PyArray_DIM(x, 1) != PyArray_DIM(w, 1) || !read_both(args[3], 1, p->stride) ||
+        !read_both(args[4], 0, p->pad) || !read_both(args[5], 1, p->dilation) ||
+        args[6] != Py_False || !read_both(args[7], 0, extra) || extra[0] || extra[1] ||
+        !read_whole(args[8], &groups) || groups != 1)
+        return 0;
+    for (int d = 0; d < 2; d++) {
+        p->size[d] = PyArray_DIM(x, 2 + d);
+        p->k[d] = PyArray_DIM(w, 2 + d);
+        npy_intp room = p->size[d] + 2 * p->pad[d] - p->dilation[d] * (p->k[d] - 1) - 1;
+        if (room < 0)
+            return 0;
+        p->out[d] = room / p->stride[d] + 1;
+    }
+    return p->out[0] > 1 && p->out[1] > 1 && p->size[0] * p->size[1] > 1 &&
+           p->k[0] * p->k[1] > 1 && PyArray_STRIDE(w, 1) > PyArray_STRIDE(w, 3) &&
+           !lie_as_matrix(p, PyArray_DIM(x, 1));
+}
+
+static PyObject *convolve(PyObject *const *args)
+{
+    Pool p;
+    int type = type_of(args[0]);
+    if (!read_convolution(args, type, &p))
+        return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0], *w = (PyArrayObject *)args[1];
+    PyArrayObject *bias = args[2] == Py_None ? NULL : (PyArrayObject *)args[2];
+    npy_intp count = PyArray_DIM(x, 0), channels = PyArray_DIM(x, 1), rows = PyArray_DIM(w, 0);
+    npy_intp deep = channels * p.k[0] * p.k[1], area = p.out[0] * p.out[1];
+    npy_intp sizes[4] = {count, rows, p.out[0], p.out[1]}, item = type == 0 ? 4 : 8;
+    if ((bias != NULL && (type_of(args[2]) != type || PyArray_NDIM(bias) != 1 ||
+                          PyArray_DIM(bias, 0) != rows || !is_dense(bias))) ||
+        deep * area * count > COLUMNS || rows * area * count > COLUMNS ||
+        rows * deep * area * count >= WORK)
+        return NULL;
+    PyArrayObject *out = new_array(floats[type], 4, sizes);
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out), *matrix = PyArray_BYTES(w);
+    double columns[COLUMNS], side_by_side[COLUMNS], weights[COLUMNS];
+    if (!is_dense(w)) {
+        join_lines(w, (char *)weights);
+        matrix = (char *)weights;
+    }
+    int alone = area >= WIDE || count == 1;
+    for (npy_intp n = 0; n < count; n++) {
+        const char *sample = PyArray_BYTES(x) + n * channels * p.size[0] * p.size[1] * item;
+        char *at = (char *)columns + (alone ? 0 : n * area * item);
+        unfold(&p, type, channels, sample, at, alone ? area : count * area);
+        if (alone)
+            multiply(type, matrix, at, to + n * rows * area * item, rows, deep, area);
+    }
+    if (!alone) {
+        char *all = (char *)side_by_side;
+        multiply(type, matrix, (char *)columns, all, rows, deep, count * area);
+        for (npy_intp n = 0; n < count; n++)
+            for (npy_intp r = 0; r < rows; r++)
+                memcpy(to + (n * rows + r) * area * item, all + (r * count + n) * area * item,
+                       area * item);
+    }
+    if (bias != NULL)
+        add_bias(type, to, PyArray_BYTES(bias), count, rows, area);
+    return (PyObject *)out;
+}
+
 /* The first letter says which: "A" means, for an array, windows, strides, padding, whether sizes
    are rounded up, whether padding counts, and a divisor or None; "X" maxima and their places, for
-   an array, windows, strides, padding, dilation and whether sizes are rounded up. */
+   an array, windows, strides, padding, dilation and whether sizes are rounded up; "C" convolutions,
+   for an array, weights, a bias or None, strides, padding, dilation, whether it is transposed, what
+   then is added, and groups. */
 static PyObject *pool(const char *letters, PyObject *const *args)
 {
-    return letters[0] == 'A' ? means(args) : largest(args);
+    switch (letters[0]) {
+    case 'A': return means(args);
+    case 'X': return largest(args);
+    }
+    return convolve(args);
 }
 
 static PyObject *make_pool(PyTypeObject *type, PyObject *args, PyObject *names)
@@ -241,8 +425,10 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_windows(void)
 {
     import_array();
+    import_umath();
     integers = PyArray_DescrFromType(NPY_INT64);
-    if (integers == NULL || start_loops() < 0 || PyType_Ready(&pool_type) < 0)
+    if (integers == NULL || start_loops() < 0 || find_loops(wanted, 1) < 0 ||
+        PyType_Ready(&pool_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Pool", (PyObject *)&pool_type) < 0)

@@ -341,11 +341,15 @@ def _no_derivative(name: str) -> AnyCallable:
     return formula
 
 
+def _distinct(x: Array, sorted: bool, inverse: bool, counts: bool) -> tuple[Array, Array, Array]:
+    return raw_search.distinct(x, inverse, counts)
+
+
 _unique2 = general(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> "
     "(Tensor, Tensor, Tensor)",
-    lambda x, sorted, inverse, counts: raw_search.distinct(x, inverse, counts),
+    _distinct,
     shaped_by_values=True,
     self=_no_derivative("_unique2"),
     differentiable_out=(True, False, False),

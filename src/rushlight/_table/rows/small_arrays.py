@@ -49,6 +49,10 @@ VIEWS: Final[dict[AnyCallable, str]] = {
     views.permute: "Ps", views.slice_: "Ldnnn", views.select: "Idk",
     views.alias: "A", views.part: "Bk", as_strided.diagonal: "Dkdd",
 }  # fmt: skip
+#: The same of pieces, by module and name of the forward.
+PIECES: Final = {
+    ("shape.concatenate", "split"): "Ssd", ("shape.concatenate", "unbind"): "Nd",
+}  # fmt: skip
 #: Functions that `products.c` knows, by module and name of the forward (generated ones have no
 #: module): their kind, and the letters of the forward and of its gradients. See `short`.
 KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
@@ -65,7 +69,7 @@ PLACES: Final = {
     ("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi",
     ("shape.scatter", "scatter_add"): "Sdis", ("shape.scatter", "index_add"): "Adis1",
     ("shape.gather", "one_hot"): "Hn", ("nn.embedding", "embedding"): "Wi---",
-    ("nn.class_losses", "nll_loss"): "Ntnri",
+    ("shape.indexing", "nonzero"): "Z", ("nn.class_losses", "nll_loss"): "Ntnri",
 }  # fmt: skip
 #: The same of what order decides, which `orders.c` knows.
 ORDERS: Final = {
@@ -75,6 +79,7 @@ ORDERS: Final = {
     ("reduce.sort", "median"): "w",
     ("reduce.extreme", "max_along"): "Mdf", ("reduce.extreme", "min_along"): "Ndf",
     ("reduce.scan", "cummax"): "Cd", ("reduce.scan", "cummin"): "Dd",
+    ("_table.reduce.sort", "_distinct"): "u-ff",
 }  # fmt: skip
 #: The same of copies, which `copies.c` knows.
 COPIES: Final = {
@@ -87,6 +92,7 @@ COPIES: Final = {
 #: The same of pooling, which `windows.c` knows; its functions are those of the table.
 WINDOWS: Final = {
     ("_table.nn.pool", "avg_pool2d"): "Akspcid", ("_table.nn.pool", "max_pool2d"): "Xkspdc",
+    ("_table.nn.conv", "_convolution"): "Cwbspdteg",
 }  # fmt: skip
 #: The same of norms, which `norms.c` knows.
 NORMS: Final = {
@@ -94,7 +100,10 @@ NORMS: Final = {
     ("_table.nn.normalization", "_batch_norm"): "Bwbmvtme",
 }  # fmt: skip
 #: The same of factors, which `factors.c` knows.
-FACTORS: Final = {("linalg.linalg", "cholesky_ex"): "Cuc"}
+FACTORS: Final = {
+    ("linalg.linalg", "cholesky_ex"): "Cuc", ("_table.linalg.decompose", "_qr_checked"): "Qm",
+    ("linalg.fft", "r2c"): "Fdno",
+}  # fmt: skip
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
@@ -102,7 +111,7 @@ def add_chains(op: Op, schema: Schema, kind: str) -> None:
     """Puts a short way for small arrays in front of an operation's functions on arrays."""
     op.small, op.small_formulas = op.raw, op.formulas
     if op.is_view:
-        letters = VIEWS.get(op.raw)
+        letters = VIEWS.get(op.raw) or PIECES.get(_key_of(op.raw))
         if letters is not None:
             op.small = ufunc_loops.view(op.raw, letters)
         return

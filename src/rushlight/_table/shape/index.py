@@ -30,14 +30,14 @@ from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from .copy import copy_into, fill_tensor_row, records
 from .index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, refuse_place
-from .scatter import index_select
+from .scatter import index_select, masked_select
 from .shape import alias, expand, unsqueeze, view
 from .slices import select, slice_
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._array.annotations import Array
+    from ..._array.annotations import Array, RawType
     from ..._base.annotations import Arguments, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -278,7 +278,9 @@ def getitem(self: Tensor, given: Any) -> Tensor:
             return apply_view(slice_.op, self, (0, *_bounds(given)))
         seen, found = _take_basic(self, given, True)
     elif isinstance(given, TensorBase) and _is_lone(given._raw, self._raw.ndim):
-        if given._raw.ndim == 1 and _is_looked_up(self, given):
+        if given._raw.shape == self._raw.shape and _is_looked_up(self, given, T.BOOL):
+            return apply_n(masked_select.op, [self, given])
+        if given._raw.ndim == 1 and _is_looked_up(self, given, T.INT64):
             try:
                 return apply_n(index_select.op, [self, 0, given])
             except (IndexError, RuntimeError):
@@ -291,13 +293,14 @@ def getitem(self: Tensor, given: Any) -> Tensor:
     return apply_n(index.op, [seen, tuple(found)])
 
 
-def _is_looked_up(t: Tensor, given: TensorBase) -> bool:
-    """Whether rows by their numbers are all that is asked for, and nobody watches or records."""
+def _is_looked_up(t: Tensor, given: TensorBase, kind: RawType) -> bool:
+    """Whether rows by their numbers, or elements by a mask, are all that is asked for, and nobody
+    watches or records."""
     mode = current()
     return (
         t._plain
         and given._plain
-        and given._raw.dtype is T.INT64
+        and given._raw.dtype is kind
         and t._raw.flags.c_contiguous
         and not mode.slow
         and not (mode.grad and records(t))

@@ -23,7 +23,7 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, is_interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
-from ..._native.ufunc_loops import sizes_of
+from ..._native.ufunc_loops import has_shape, sizes_of
 from ..calls.argument_parser import complaint_of_c, is_integer, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
@@ -286,6 +286,8 @@ def _lay_anew(input: Tensor, size: tuple[int, ...]) -> Any:
         return apply_view(view.op, input, (size,))
     if is_example(array):  # under vmap the batch decides
         return apply_n(unsafe_view.op, [input, size])
+    if has_shape(array, size):
+        return apply_view(reshape_alias.op, input, (size,))
     found, shared = raw.reshape_array(array, size)
     if shared:
         return apply_view(reshape_alias.op, input, (size,))
