@@ -135,3 +135,69 @@ def test_inner_products_of_short_rows_keep_to_their_own_row(special: float, leng
     found = row_sums.row_dot(x, x)
     assert np.isfinite(np.delete(found, 7)).all() and (np.delete(found, 7) == length).all()
     assert found.shape == (3000,) and not np.isfinite(found[7])
+
+
+PLACED: list[tuple[tuple[int, ...], int]] = [
+    ((3000, 3), 1), ((700, 16), 1), ((700, 17), 1), ((100, 100, 4), 1), ((40, 10, 15, 2), 1),
+    ((30, 5, 64), 1), ((30, 5, 65), 1), ((3, 2, 9000), 1), ((32, 300), 0), ((33, 300), 0),
+    ((1, 32, 200), 1), ((20000, 2), -1), ((70, 1, 90), 1), ((16, 2, 256), -2), ((5, 4, 4, 90), 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "dim"), PLACED)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i8", "i2", "u1", "?"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("block", [1 << 16, 100])
+def test_places_are_those_of_the_first_as_numpy_finds_them(
+    monkeypatch: pytest.MonkeyPatch, block: int, turned: bool, dtype: str, shape: Any, dim: int
+) -> None:
+    monkeypatch.setattr(folds, "_BLOCK", block)
+    rng = np.random.default_rng(0)
+    x: Any = rng.integers(-3, 4, shape).astype(dtype)  # many are equal
+    if x.dtype.kind == "f":
+        x.reshape(-1)[rng.integers(0, x.size, 400)] = [np.nan, np.inf, -np.inf, -0.0] * 100
+        x[(slice(None),) * (dim % x.ndim) + (slice(None, None, 2),)] *= -1  # zeros of both signs
+    if turned:
+        x = np.ascontiguousarray(x.T).T
+    for along, place, find in (
+        (extreme.max_along, extreme.argmax, np.argmax),
+        (extreme.min_along, extreme.argmin, np.argmin),
+    ):
+        for keepdim in (False, True):
+            wanted = find(x, dim, keepdims=True)
+            exact = np.take_along_axis(x, wanted, dim)
+            if not keepdim:
+                wanted, exact = wanted.squeeze(dim), exact.squeeze(dim)
+            values, places = along(x, dim, keepdim)
+            np.testing.assert_array_equal(places, wanted)
+            np.testing.assert_array_equal(values, exact)
+            if x.dtype.kind == "f":
+                there = ~np.isnan(exact)
+                assert (np.signbit(values) == np.signbit(exact))[there].all()
+            assert values.dtype == x.dtype and places.dtype == np.int64
+            assert values.shape == places.shape == wanted.shape
+            assert values.flags.c_contiguous and places.flags.c_contiguous
+            if dtype != "?":
+                np.testing.assert_array_equal(place(x, dim, keepdim), wanted)
+
+
+@pytest.mark.parametrize(("shape", "dim"), [*PLACED, ((7,), 0), ((3, 4, 5), 1), ((0, 3), 1)])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_elements_are_placed_along_a_dimension(keepdim: bool, shape: Any, dim: int) -> None:
+    rng = np.random.default_rng(0)
+    kept = list(shape)
+    kept[dim] = 1
+    places, g = rng.integers(0, shape[dim], kept), rng.standard_normal(kept)
+    wanted = np.zeros(shape)
+    np.put_along_axis(wanted, places, g, dim)
+    if not keepdim:
+        places, g = places.squeeze(dim), g.squeeze(dim)
+    found = extreme.place_along(g, places, dim, keepdim, shape)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(extreme.take_along(found, places, dim, keepdim), g)
+
+
+def test_several_elements_are_placed_along_one_line() -> None:
+    places, g = np.array([[0, 2], [3, 1]]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = extreme.place_along(g, places, 1, True, (2, 4))
+    assert found.tolist() == [[1, 0, 2, 0], [0, 4, 0, 3]]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._base import errors
 from ..types import ndarray
-from .folds import fold
+from .folds import find_extremes, fold
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
-from .row_sums import row_max
+from .row_sums import row_max, row_starts
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
+_UFUNCS: dict[Any, Any] = {ndarray.argmax: np.maximum, ndarray.argmin: np.minimum}
 _FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`
 
 
@@ -132,6 +134,12 @@ def _rows(count: int) -> Array:
 
 
 def _with_places(x: Array, axis: int, keepdim: bool, find: AnyCallable) -> tuple[Any, Any]:
+    known = find_extremes(_UFUNCS[find], x, axis)
+    if known is not None:
+        values, places = known
+        if not keepdim:
+            return values, places
+        return np.expand_dims(values, axis), np.expand_dims(places, axis)
     flat = at_least_1d(x)
     places = find(flat, axis, None, keepdims=True)
     values = take_places(flat, places, axis)
@@ -176,6 +184,9 @@ def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: AnyCallabl
         refuse_empty_dimension(name, x, axis)
     if x.ndim == 0:
         return np.zeros((), np.int64)
+    known = None if axis is None else find_extremes(_UFUNCS[find], x, axis)
+    if known is not None:
+        return np.expand_dims(known[1], axis) if keepdim else known[1]
     return in_order(find(x, axis, None, keepdims=keepdim), x)
 
 
@@ -208,8 +219,13 @@ def place_along(g: Array, places: Array, dim: int, keepdim: bool, shape: tuple[i
         inner[dim] = 1
         g, places = g.reshape(inner), places.reshape(inner)
     out = np.zeros(shape, g.dtype)
-    if len(shape) == 2 and dim in (1, -1):
-        out[_rows(shape[0]), places] = g
+    lines, length = shape[dim], prod(shape[dim % len(shape) + 1 :])
+    if places.size * lines == out.size and g.size:  # one for each line
+        spots = places.reshape(-1, length) * length
+        spots += row_starts(len(spots), lines * length)[:, None]
+        if length > 1:
+            spots += row_starts(length, 1)
+        out.reshape(-1)[spots] = g.reshape(spots.shape)
     elif g.size:
         np.put_along_axis(out, places, g, dim)
     return out

@@ -4,6 +4,11 @@ Note [Short lines]
 NumPy reduces an array line by line, and a line costs it 15 ns and more, however few elements it
 has. Where one half of the lines is combined with the other, again and again, what lies behind a
 dimension and half of it are one line.
+
+Note [Places by numbers]
+`argmax` goes line by line, too, and copies an array whose lines don't lie together. With the
+largest element known, the first that equals it is found by arithmetic on bytes: elements of a line
+that equal it count as many as there are from there to its end; the largest count is the first one.
 """
 
 from __future__ import annotations
@@ -20,6 +25,8 @@ _LARGE: Final = 4096  # elements from which this is worth its calls
 _SHORT: Final = 16  # elements of a line that is short
 _SERIAL: Final = 4096  # the same where NumPy has one step wait for the last one
 _BLOCK: Final = 1 << 16  # elements that are halved at a time
+_PLACES: Final = 32  # lines from which NumPy, which looks at each until it knows, is quicker
+_TURNED: Final = 64  # elements of a line up to which those of several groups are laid side by side
 _BOOL: Final = np.dtype(np.bool_)
 
 
@@ -68,3 +75,49 @@ def _fold_block(ufunc: Any, part: Array, out: Array) -> None:
         np.copyto(to, part[:, 0, k])
         for line in range(1, part.shape[1]):
             ufunc(to, part[:, line, k], out=to)
+
+
+def find_extremes(ufunc: Any, x: Array, axis: int) -> tuple[Array, Array] | None:
+    """The largest (smallest) elements over a dimension by `maximum` (`minimum`), and where the
+    first of them are, without that dimension; None for what is left to NumPy.
+
+    See Note [Places by numbers].
+    """
+    before, lines, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    groups, length = prod(before), prod(after)
+    most = _SHORT if length == 1 else _PLACES
+    if x.size < _LARGE or not 1 < lines <= most or max(groups, length) < _SHORT:
+        return None
+    if not (x.dtype.kind in "iub" or x.dtype.char in "fd") or not x.flags.c_contiguous:
+        return None
+    parts = x.reshape(groups, lines, length)
+    values, places = np.empty((groups, length), x.dtype), np.empty((groups, length), np.int64)
+    step, width = max(1, _BLOCK // (lines * length)), max(_TURNED, _BLOCK // lines)
+
+    for start in range(0, groups, step):
+        rows = slice(start, start + step)
+        part, value, place = parts[rows], values[rows], places[rows]
+        if length <= _TURNED:  # what lies together are lines of other groups
+            turned = np.ascontiguousarray(part.reshape(len(part), -1).T)
+            found = _find_first(ufunc, turned.reshape(lines, -1))
+            for out, one in zip((value, place), found, strict=True):
+                np.copyto(out, one.reshape(length, -1).T)
+            continue
+        for left in range(0, length, width):
+            columns = slice(left, left + width)
+            value[:, columns], place[:, columns] = _find_first(ufunc, part[:, :, columns])
+    return values.reshape(before + after), places.reshape(before + after)
+
+
+def _find_first(ufunc: Any, x: Array) -> tuple[Array, Array]:
+    """The extremes of (…, lines, columns) over the lines, and where the first of them are."""
+    lines = x.shape[-2]
+    top = ufunc.reduce(x, -2)
+    same = x == top[..., None, :]
+    if x.dtype.kind == "f" and (top != top).any():
+        same |= x != x
+    count = np.arange(lines, 0, -1, np.uint8)[:, None]
+    places = np.subtract(lines, np.maximum.reduce(same.view(np.uint8) * count, -2), dtype=np.int64)
+    if x.dtype.kind == "f" and not top.all():  # of zeros with either sign, the first one's
+        top = np.take_along_axis(x, places[..., None, :], -2)[..., 0, :]
+    return top, places
