@@ -184,9 +184,10 @@ def _place(name: str, x: Array, dim: int | None, keepdim: bool, find: AnyCallabl
         refuse_empty_dimension(name, x, axis)
     if x.ndim == 0:
         return np.zeros((), np.int64)
-    known = None if axis is None else find_extremes(_UFUNCS[find], x, axis)
-    if known is not None:
-        return np.expand_dims(known[1], axis) if keepdim else known[1]
+    if axis is not None:
+        known = find_extremes(_UFUNCS[find], x, axis)
+        if known is not None:
+            return np.expand_dims(known[1], axis) if keepdim else known[1]
     return in_order(find(x, axis, None, keepdims=keepdim), x)
 
 

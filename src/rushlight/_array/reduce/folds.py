@@ -30,18 +30,18 @@ _TURNED: Final = 64  # elements of a line up to which those of several groups ar
 _BOOL: Final = np.dtype(np.bool_)
 
 
-def fold(ufunc: Any, x: Array, axis: Any, keepdim: bool, dtype: RawType | None = None) -> Any:
+def fold(ufunc: np.ufunc, x: Array, axis: Any, keepdim: bool, dtype: RawType | None = None) -> Any:
     """`x` reduced by a ufunc whose order does not matter, as its `reduce` does it.
 
     Its elements are converted to `dtype`; to that of bools by a logical ufunc alone.
     """
     found = _fold_lines(ufunc, x, axis, dtype) if x.size >= _LARGE else None
     if found is None:
-        return ufunc.reduce(x, axis, None if dtype is _BOOL else dtype, None, keepdim)
+        return ufunc.reduce(x, axis, None if dtype is _BOOL else dtype, keepdims=keepdim)
     return np.expand_dims(found, axis) if keepdim else found
 
 
-def _fold_lines(ufunc: Any, x: Array, axis: Any, dtype: RawType | None = None) -> Array | None:
+def _fold_lines(ufunc: np.ufunc, x: Array, axis: Any, dtype: RawType | None = None) -> Array | None:
     if isinstance(axis, tuple) and len(axis) == 1:
         (axis,) = axis
     if not isinstance(axis, int) or x.dtype.kind not in "fiub" or not x.flags.c_contiguous:
@@ -62,7 +62,7 @@ def _fold_lines(ufunc: Any, x: Array, axis: Any, dtype: RawType | None = None) -
     return out.reshape(before + after)
 
 
-def _fold_block(ufunc: Any, part: Array, out: Array) -> None:
+def _fold_block(ufunc: np.ufunc, part: Array, out: Array) -> None:
     """Reduces (groups, lines, length) over the lines."""
     while part.shape[1] * part.shape[2] > _SHORT and part.shape[1] > 1:
         half = part.shape[1] // 2
@@ -77,7 +77,7 @@ def _fold_block(ufunc: Any, part: Array, out: Array) -> None:
             ufunc(to, part[:, line, k], out=to)
 
 
-def find_extremes(ufunc: Any, x: Array, axis: int) -> tuple[Array, Array] | None:
+def find_extremes(ufunc: np.ufunc, x: Array, axis: int) -> tuple[Array, Array] | None:
     """The largest (smallest) elements over a dimension by `maximum` (`minimum`), and where the
     first of them are, without that dimension; None for what is left to NumPy.
 
@@ -109,14 +109,14 @@ def find_extremes(ufunc: Any, x: Array, axis: int) -> tuple[Array, Array] | None
     return values.reshape(before + after), places.reshape(before + after)
 
 
-def _find_first(ufunc: Any, x: Array) -> tuple[Array, Array]:
+def _find_first(ufunc: np.ufunc, x: Array) -> tuple[Array, Array]:
     """The extremes of (…, lines, columns) over the lines, and where the first of them are."""
     lines = x.shape[-2]
     top = ufunc.reduce(x, -2)
     same = x == top[..., None, :]
     if x.dtype.kind == "f" and (top != top).any():
         same |= x != x
-    count = np.arange(lines, 0, -1, np.uint8)[:, None]
+    count = np.arange(lines, 0, -1, dtype=np.uint8)[:, None]
     places = np.subtract(lines, np.maximum.reduce(same.view(np.uint8) * count, -2), dtype=np.int64)
     if x.dtype.kind == "f" and not top.all():  # of zeros with either sign, the first one's
         top = np.take_along_axis(x, places[..., None, :], -2)[..., 0, :]
