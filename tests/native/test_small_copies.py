@@ -10,12 +10,17 @@ import pytest
 import rushlight as torch
 from rushlight._array.shape import concatenate, rearrange, views
 from rushlight._native import ufunc_loops
+from rushlight._table.nn import interpolation
 from rushlight._table.rows.small_arrays import COPIES
 from tests.native.loops import Plain, module
 
 Function = Callable[..., Any]
 MODULES = {"shape.rearrange": rearrange, "shape.views": views, "shape.concatenate": concatenate}
-WAYS = [(getattr(MODULES[where], name), letters) for (where, name), letters in COPIES.items()]
+WAYS = [
+    (getattr(MODULES[where], name), letters)
+    for (where, name), letters in COPIES.items()
+    if letters[0] not in "BE"
+]
 TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
 
 
@@ -145,3 +150,82 @@ def test_tensors_are_copied_with_their_gradients() -> None:
         assert torch.equal(rows[0], out.detach())
         with torch.inference_mode():
             assert how(x.detach()).is_inference()
+
+
+def test_borders_are_those_of_the_plain_function() -> None:
+    plain = Plain(rearrange.constant_pad)
+    pad = ufunc_loops.copy(plain, "Bpv")
+    rng = np.random.default_rng(0)
+    numbers = [0, 0.0, -0.0, 1.5, -7, float("nan"), float("inf"), 1e30, 200, True, 1 << 70, None]
+    taken = 0
+    for turn in range(3000):
+        rank = int(rng.integers(0, 6))
+        x = rng.standard_normal([int(n) for n in rng.integers(1, 4, rank)])
+        x = x.astype(("f4", "f8", "f4", "f8", "f8", "i8", ">f4")[int(rng.integers(7))])
+        x = x.transpose(rng.permutation(rank)) if turn % 4 == 0 else x
+        count = 2 * int(rng.integers(0, rank + 2)) + (turn % 50 == 0)
+        widths: Any = tuple(int(n) for n in rng.integers(-(turn % 5 == 0), 3, count))
+        widths = [*widths] if turn % 3 == 0 else widths
+        number = numbers[int(rng.choice(len(numbers)))] if turn % 2 else 2.5
+        calls = plain.calls
+        args = (x, widths, number)
+        assert told(pad, args) == told(rearrange.constant_pad, args), args
+        taken += plain.calls == calls
+    assert taken > 300
+    large = np.ones((100, 100))
+    assert told(pad, (large, (1, 1), 0)) == told(rearrange.constant_pad, (large, (1, 1), 0))
+    for widths in ((1 << 40, 1), (True, 1), (1.0, 1), "11", None, (1,), ((1, 1),)):
+        args = (np.ones((2, 2)), widths, 0)
+        assert told(pad, args) == told(rearrange.constant_pad, args), widths
+
+
+def test_enlarged_planes_are_those_of_the_plain_functions() -> None:
+    rng = np.random.default_rng(0)
+    taken = 0
+    for turn in range(3000):
+        dims = 1 + turn % 3
+        kind = ("nearest", "_nearest_exact")[turn // 3 % 2]
+        forward = interpolation.ROWS_BY_KIND[kind, dims].op.raw
+        assert COPIES["_table.nn.interpolation", forward.__name__] == "Es" + "f" * dims
+        plain = Plain(forward)
+        enlarge = ufunc_loops.copy(plain, "Es" + "f" * dims)
+        x = rng.standard_normal([int(n) for n in rng.integers(1, 4, dims + 2)])
+        x = x.astype(("f4", "f8", "f4", "f8", "f2", "u1")[int(rng.integers(6))])
+        x = x.transpose(rng.permutation(dims + 2)) if turn % 5 == 0 else x
+        times = [int(n) for n in rng.choice([1, 2, 4, 3], dims)]
+        size = tuple(n * k + int(rng.random() < 0.1) for n, k in zip(x.shape[2:], times))
+        factors = [rng.choice([None, float(k), float(k), 1.7]) for k in times]
+        args = (x, size, *factors)
+        assert told(enlarge, args) == told(forward, args), args
+        taken += plain.calls == 0
+    assert taken > 500
+
+
+def test_interpolation_remembers_nothing_that_it_should_look_at_again() -> None:
+    x = torch.arange(16.0).reshape(1, 1, 4, 4)
+    interpolate = torch.nn.functional.interpolate
+    for _ in range(2):
+        assert interpolate(x, scale_factor=2).shape == (1, 1, 8, 8)
+        assert interpolate(x, scale_factor=2.0, mode="bilinear").shape == (1, 1, 8, 8)
+        assert interpolate(x, size=2, mode="area").tolist() == [[[[2.5, 4.5], [10.5, 12.5]]]]
+        assert interpolate(x, size=(3, 5)).shape == (1, 1, 3, 5)
+        assert interpolate(x[0], scale_factor=2).shape == (1, 4, 8)
+        assert interpolate(x[:, :, :2], scale_factor=2).shape == (1, 1, 4, 8)
+        assert interpolate(x, size=torch.tensor(3)).shape == (1, 1, 3, 3)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="only one of"):
+            interpolate(x, 2, 2)
+        with pytest.raises(ValueError, match="align_corners"):
+            interpolate(x, 2, align_corners=False)
+        with pytest.raises(NotImplementedError):
+            interpolate(x, 2, mode="none")
+        with pytest.raises(AttributeError, match="dim"):
+            interpolate([1.0], 2)  # type: ignore[arg-type]
+    mapped = torch.func.vmap(lambda t: interpolate(t, scale_factor=2))(torch.stack([x, x + 1]))
+    assert mapped.shape == (2, 1, 1, 8, 8) and mapped[1, 0, 0, 7, 7] == 16
+    base = x.clone().requires_grad_()
+    interpolate(base, scale_factor=2).sum().backward()
+    assert base.grad is not None and base.grad.eq(4).all()
+    last = interpolate(
+        torch.randn(1, 3, 4, 4).to(memory_format=torch.channels_last), scale_factor=2
+    )
+    assert last.is_contiguous(memory_format=torch.channels_last)

@@ -10,6 +10,7 @@ import pytest
 
 import rushlight as torch
 import rushlight.nn.functional as F
+from rushlight._array.linalg import vector_products
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import normalization as N
 from tests.native.loops import Plain, module, same
@@ -211,3 +212,35 @@ def test_layers_norm_and_train() -> None:
     layer(x)
     assert torch.allclose(layer.running_mean, 0.1 * x.detach().mean(0))  # type: ignore[arg-type]
     assert torch.allclose(layer.running_var, 0.9 + 0.1 * x.detach().var(0))  # type: ignore[arg-type]
+
+
+def test_distances_are_those_of_the_plain_function() -> None:
+    plain = Plain(vector_products.cdist)
+    measure = ufunc_loops.norm(plain, "Dyp")
+    rng = np.random.default_rng(0)
+    for turn in range(500):
+        rows, others, columns = (int(n) for n in rng.integers(1, (8, 8, 30)))
+        kind = ("f4", "f8")[turn % 2]
+        x = rng.standard_normal((rows, columns)).astype(kind)
+        y = rng.standard_normal((others, columns)).astype(kind)
+        if turn % 7 == 0:
+            x[0, 0], y[-1, -1] = np.nan, np.inf
+        with np.errstate(all="ignore"):
+            ours, theirs = measure(x, y, 2.0), vector_products.cdist(x, y, 2.0)
+        assert ours.strides == theirs.strides and ours.tobytes() == theirs.tobytes()
+    assert plain.calls == 0
+    x = rng.standard_normal((4, 3))
+    for args in (
+        (x, x, 1.0), (x, x, 2), (x, x, float("inf")), (x.T.copy().T, x, 2.0), (x, x[:0], 2.0),
+        (np.ones((26, 2)), np.ones((3, 2)), 2.0), (x[None], x, 2.0), (x, x[:, :0], 2.0),
+        (x, x.astype("f4"), 2.0), (x.astype("f2"), x.astype("f2"), 2.0), (x, x, -1.0),
+    ):  # fmt: skip
+        calls = plain.calls
+        said: list[tuple[object, ...]] = []
+        for function in (measure, vector_products.cdist):
+            try:
+                found = function(*args)
+                said.append((found.shape, found.strides, found.tobytes()))
+            except Exception as error:
+                said.append((type(error), str(error)))
+        assert said[0] == said[1] and plain.calls == calls + 1

@@ -239,6 +239,109 @@ static PyObject *fill(PyArrayObject *x, int ones)
     return (PyObject *)out;
 }
 
+/* Whether results of an array in order have their channels last, as of one channel of one place. */
+static int may_lie_otherwise(PyArrayObject *x)
+{
+    int rank = PyArray_NDIM(x);
+    return (rank == 4 || rank == 5) && PyArray_STRIDE(x, 1) <= PyArray_STRIDE(x, rank - 1);
+}
+
+/* With a number around it: pairs of widths, none below zero, from the last dimension on. */
+static PyObject *pad(PyArrayObject *x, PyObject *widths, PyObject *value)
+{
+    int type = type_of((PyObject *)x), rank = PyArray_NDIM(x), grows = 0;
+    if (type < 0 || may_lie_otherwise(x) || !(PyTuple_CheckExact(widths) || PyList_CheckExact(widths)) ||
+        !(PyFloat_CheckExact(value) || PyLong_CheckExact(value)))
+        return NULL;
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(widths);
+    npy_intp sizes[DIMENSIONS], item = PyArray_ITEMSIZE(x), bytes = item, before[DIMENSIONS] = {0};
+    double number = PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : PyLong_AsDouble(value);
+    if (PyErr_Occurred() || !(number >= -128 && number < 128) || count % 2 || count > 2 * rank)
+        return PyErr_Clear(), NULL;
+    copy_sizes(sizes, PyArray_DIMS(x), rank);
+    for (Py_ssize_t k = 0; k < count; k++) {
+        npy_intp width;
+        int dim = rank - 1 - (int)(k / 2);
+        if (!read_whole(PySequence_Fast_GET_ITEM(widths, k), &width) || width < 0)
+            return NULL;
+        sizes[dim] += width;
+        grows |= width > 0;
+        if (k % 2 == 0)
+            before[dim] = width;
+    }
+    for (int k = 0; k < rank; k++) {
+        if (bytes > BYTES / sizes[k])
+            return NULL;
+        bytes *= sizes[k];
+    }
+    PyArrayObject *out = grows ? new_array(PyArray_DESCR(x), rank, sizes) : NULL;
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    if (number == 0)
+        memset(to, 0, bytes);
+    else
+        for (npy_intp k = 0; k < bytes / item; k++)
+            if (type == 0)
+                ((float *)to)[k] = (float)number;
+            else
+                ((double *)to)[k] = number;
+    npy_intp row = PyArray_DIM(x, rank - 1) * item, place[DIMENSIONS] = {0};
+    const char *from = PyArray_BYTES(x);
+    for (int k = 0; k < rank; k++)
+        to += before[k] * PyArray_STRIDE(out, k);
+    for (npy_intp left = PyArray_SIZE(x) * item; left > 0; left -= row, from += row) {
+        memcpy(to, from, row);
+        for (int k = rank - 1; k-- > 0;) {
+            to += PyArray_STRIDE(out, k);
+            if (++place[k] < PyArray_DIM(x, k))
+                break;
+            to -= PyArray_STRIDE(out, k) * PyArray_DIM(x, k);
+            place[k] = 0;
+        }
+    }
+    return (PyObject *)out;
+}
+
+/* Each element of the last dimensions again, so often that the sizes are `wanted`, where that is a
+   power of two, and the factors say nothing else: then no index is rounded. */
+static PyObject *enlarge(PyArrayObject *x, PyObject *wanted, PyObject *const *factors)
+{
+    Source s = {0};
+    int rank = PyArray_NDIM(x);
+    npy_intp sizes[DIMENSIONS], bytes = PyArray_ITEMSIZE(x);
+    if (type_of((PyObject *)x) < 0 || may_lie_otherwise(x) || !PyTuple_CheckExact(wanted) ||
+        PyTuple_GET_SIZE(wanted) != rank - 2)
+        return NULL;
+    for (int k = 0; k < rank; k++) {
+        npy_intp n = PyArray_DIM(x, k), times = 1;
+        if (k > 1) {
+            PyObject *factor = factors[k - 2];
+            if (!read_whole(PyTuple_GET_ITEM(wanted, k - 2), &sizes[k]) || sizes[k] < n ||
+                sizes[k] % n != 0)
+                return NULL;
+            times = sizes[k] / n;
+            if ((times & (times - 1)) != 0 ||
+                (factor != Py_None &&
+                 !(PyFloat_CheckExact(factor) && PyFloat_AS_DOUBLE(factor) == (double)times)))
+                return NULL;
+        }
+        sizes[k] = n * times;
+        s.sizes[s.rank] = n;
+        s.strides[s.rank++] = PyArray_STRIDE(x, k);
+        s.sizes[s.rank] = times;
+        s.strides[s.rank++] = 0;
+        if (bytes > BYTES / sizes[k])
+            return NULL;
+        bytes *= sizes[k];
+    }
+    s.from = PyArray_BYTES(x);
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, sizes);
+    if (out != NULL)
+        copy(&s, PyArray_ITEMSIZE(x), PyArray_BYTES(out));
+    return (PyObject *)out;
+}
+
 /* ---- several arrays ----------------------------------------------------------------------- */
 
 /* A list of arrays of one type one after the other along a dimension, or along a new one. */
@@ -290,7 +393,8 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
 /* The first letter says which: "F" dimensions turned around, "R" right angles, "M" elements moved,
    "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
    array in any, "J" arrays joined, "S" stacked, "0" zeros like an array, "1" ones, "N"
-   what isn't set. There is a letter for each argument. */
+   what isn't set, "B" a border, for widths and a number, "E" planes enlarged, for sizes and a factor
+   for each. There is a letter for each argument. */
 static PyObject *copy_array(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -307,6 +411,9 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     case 'L':
     case 'U': return triangle(x, args[1], what == 'L');
     case 'P': return repeat(x, args[1]);
+    case 'B': return pad(x, args[1], args[2]);
+    case 'E':
+        return PyArray_NDIM(x) == (int)strlen(letters) ? enlarge(x, args[1], args + 2) : NULL;
     case '0':
     case '1': return fill(x, what == '1');
     case 'N':
@@ -331,7 +438,7 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit_copies(void)
 {
     import_array();
-    if (PyType_Ready(&copy_type) < 0)
+    if (start_loops() < 0 || PyType_Ready(&copy_type) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Copy", (PyObject *)&copy_type) < 0)

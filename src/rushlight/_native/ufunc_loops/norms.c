@@ -1,10 +1,11 @@
 /* Normalisation of small arrays by rows, groups and channels, in the order of the plain functions: see
-   `_array/reduce/generated_norms.py` and `_array/nn/batch_norm.py`. */
+   `_array/reduce/generated_norms.py` and `_array/nn/batch_norm.py`. And distances of few rows. */
 #include "short.h"
 #include <math.h>
 
 #define DIMENSIONS 8
 #define MOST 2048 /* elements */
+#define FEW 25    /* rows of each side, up to which distances aren't made of products */
 
 static Loop matmul, inner;
 static const Wanted wanted[] = {{"matmul", 3, 1, &matmul}, {"vecdot", 3, 1, &inner}};
@@ -49,6 +50,42 @@ static void square_rows(int type, char *x, npy_intp rows, npy_intp columns, char
     char *places[3] = {x, x, out};
     npy_intp sizes[2] = {rows, columns}, steps[5] = {row, row, item, item, item};
     inner.call[type](places, sizes, steps, inner.data[type]);
+}
+
+/* The distances of the rows of two matrices, for the order two. */
+static PyObject *measure(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
+    int type = type_of(args[0]);
+    if (type < 0 || type_of(args[1]) != type || PyArray_NDIM(x) != 2 || PyArray_NDIM(y) != 2 ||
+        !is_dense(x) || !is_dense(y) || !PyFloat_CheckExact(args[2]) ||
+        PyFloat_AS_DOUBLE(args[2]) != 2)
+        return NULL;
+    npy_intp sizes[2] = {PyArray_DIM(x, 0), PyArray_DIM(y, 0)}, columns = PyArray_DIM(x, 1);
+    npy_intp count = sizes[0] * sizes[1];
+    if (sizes[0] < 1 || sizes[1] < 1 || sizes[0] > FEW || sizes[1] > FEW || columns < 1 ||
+        columns > MOST / count || PyArray_DIM(y, 1) != columns)
+        return NULL;
+    PyArrayObject *out = new_array(floats[type], 2, sizes);
+    if (out == NULL)
+        return NULL;
+    double apart[MOST];
+    const char *a = PyArray_BYTES(x), *b = PyArray_BYTES(y);
+    for (npy_intp i = 0; i < count; i++)
+        for (npy_intp k = 0; k < columns; k++) {
+            npy_intp one = i / sizes[1] * columns + k, other = i % sizes[1] * columns + k;
+            if (type == 0)
+                ((float *)apart)[i * columns + k] = ((const float *)a)[one] - ((const float *)b)[other];
+            else
+                apart[i * columns + k] = ((const double *)a)[one] - ((const double *)b)[other];
+        }
+    square_rows(type, (char *)apart, count, columns, PyArray_BYTES(out));
+    for (npy_intp i = 0; i < count; i++)
+        if (type == 0)
+            ((float *)PyArray_BYTES(out))[i] = sqrtf(((float *)PyArray_BYTES(out))[i]);
+        else
+            ((double *)PyArray_BYTES(out))[i] = sqrt(((double *)PyArray_BYTES(out))[i]);
+    return (PyObject *)out;
 }
 
 /* ---- steps, each rounded by itself -------------------------------------------------------- */
@@ -298,6 +335,8 @@ static PyObject *by_channel(PyArrayObject *x, PyObject *const *args, Parts *p)
 static PyObject *normalise(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
+    if (letters[0] == 'D')
+        return measure(args);
     PyObject *eps = args[strlen(letters) - 1];
     Parts p = {0};
     p.type = type_of(args[0]);

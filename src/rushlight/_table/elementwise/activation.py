@@ -318,7 +318,7 @@ softshrink = elementwise(
 
 def _prelu(x: Array, weight: Array) -> Array:
     if weight.size == 1 and weight.dtype is x.dtype and weight.ndim <= x.ndim:
-        return leaky_relu_row.op.raw(x, weight.item())
+        return leaky_relu_row.op.small(x, weight.item())
     return raw.where(x > 0, x, x * weight)
 
 

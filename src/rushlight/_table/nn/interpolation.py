@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from ..._array import types as T
@@ -12,6 +13,7 @@ from ..._array.nn.channels_last import follow_layout
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
+from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c
 from ..rows.composite import composite
@@ -116,6 +118,8 @@ def _rows(kind: str, dims: int) -> Row:
         align, factors = split(rest)
         return follow_layout(raw.upsample(x, mode, tuple(output_size), align, factors), x)
 
+    forward.__name__ = name  # by which `small_arrays` knows it
+
     def backward(g: Array, output_size: Shape, input_size: Shape, *rest: object) -> Array:
         align, factors = split(rest)
         d = raw.upsample_backward(g, mode, tuple(input_size), align, factors)
@@ -186,6 +190,50 @@ def interpolate(
     Shapes: input (N, C, places…). `mode` is nearest, nearest-exact, linear, bilinear, bicubic,
     trilinear or area. Raises: ValueError, NotImplementedError for options that don't go together.
     """
+    shape = input._raw.shape if isinstance(input, TensorBase) else (0,) * input.dim()
+    options = (size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    if _PLAIN.issuperset(map(type, options)):
+        op, rest = _settle(shape, *options)
+    else:
+        op, rest = _resolve(input, shape, *options)
+    if op is None:
+        return _area(input, rest[0], len(shape) - 2)
+    return apply_n(op, [input, *rest])
+
+
+_PLAIN: Final = frozenset({int, float, bool, str, type(None)})
+
+
+@lru_cache(512, typed=True)
+def _settle(
+    shape: Shape,
+    size: object,
+    scale_factor: object,
+    mode: str,
+    align_corners: bool | None,
+    recompute: bool | None,
+    antialias: bool,
+) -> tuple[Op | None, tuple[Any, ...]]:
+    """`_resolve` where no option is an object of a program's, which is remembered."""
+    return _resolve(None, shape, size, scale_factor, mode, align_corners, recompute, antialias)
+
+
+def _resolve(
+    input: Tensor | None,
+    shape: Shape,
+    size: object,
+    scale_factor: object,
+    mode: str,
+    align_corners: bool | None,
+    recompute: bool | None,
+    antialias: bool,
+) -> tuple[Op | None, tuple[Any, ...]]:
+    """The operation that resamples what has this shape, and what it is given; for the means of
+    areas None, and their number.
+
+    `input` is for messages.
+    Raises: as `interpolate`.
+    """
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
@@ -194,26 +242,27 @@ def interpolate(
             )
     elif align_corners is None:
         align_corners = False
-    dims = input.dim() - 2
-    output_size, factors = _targets(input, size, scale_factor, dims, mode)
-    if recompute_scale_factor and size is not None:
+    ndim = len(shape)
+    dims = ndim - 2
+    output_size, factors = _targets(shape, size, scale_factor, dims, mode)
+    if recompute and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if mode == "area" and output_size is None:
-        recompute_scale_factor = True
-    if recompute_scale_factor:
+        recompute = True
+    if recompute:
         assert factors is not None
-        output_size = [math.floor(input.size(i + 2) * float(factors[i])) for i in range(dims)]
+        output_size = [math.floor(shape[i + 2] * float(factors[i])) for i in range(dims)]
         factors = None
-    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and ndim == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
             "a 4-D tensor as input"
         )
     if mode == "area" and dims in (1, 2, 3):
-        return _area(input, output_size, dims)
+        return None, (output_size,)
     kind = _MODES.get((mode, dims))
     if kind is None:
-        raise _no_mode(mode, input.dim())
+        raise _no_mode(mode, ndim)
     if mode == "lanczos":
         if not antialias:
             raise ValueError("Lanczos mode requires antialias=True")
@@ -222,8 +271,8 @@ def interpolate(
     if antialias:
         kind = f"_{kind}_aa"
     row, corners = ROWS_BY_KIND[kind, dims], (align_corners,) if _KINDS[kind][1] else ()
-    wanted = {int} if factors is None else {int, float}
-    if not wanted.issuperset(map(type, output_size or factors)):
+    wanted = (int,) if factors is None else (int, float)
+    if any(type(n) not in wanted for n in output_size or factors):
         given = (input, output_size, *corners, factors)
         problem = complaint_of_c("nn", row.schema.name, given, {})
         if problem is not None:
@@ -231,9 +280,9 @@ def interpolate(
     if factors is not None:
         factors = [float(f) for f in factors]
     if output_size is None:
-        output_size = [math.floor(float(n) * f) for n, f in zip(input._raw.shape[2:], factors)]
+        output_size = [math.floor(float(n) * f) for n, f in zip(shape[2:], factors)]
     steps: tuple[Any, ...] = tuple(factors) if factors is not None else (None,) * dims
-    return apply_n(row.op, [input, tuple([int(n) for n in output_size]), *corners, *steps])
+    return row.op, (tuple([int(n) for n in output_size]), *corners, *steps)
 
 
 def _area(input: Tensor, size: list[int], dims: int) -> Tensor:
@@ -245,7 +294,7 @@ def _area(input: Tensor, size: list[int], dims: int) -> Tensor:
     return COMPOSITES["nn.functional", f"adaptive_avg_pool{dims}d"](input, size)
 
 
-def _targets(input: Tensor, size: object, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
+def _targets(shape: Shape, size: object, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
     """The output's sizes and the factors as lists; one of them is None.
 
     Raises:
@@ -261,7 +310,7 @@ def _targets(input: Tensor, size: object, factor: Any, dims: int, mode: str) -> 
         if len(size) != dims:
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input "
-                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}. "
+                f"with spatial dimensions of {list(shape[2:])} and output size of {size}. "
                 "Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in "
                 "(o1, o2, ...,oK) format."
             )
@@ -279,7 +328,7 @@ def _targets(input: Tensor, size: object, factor: Any, dims: int, mode: str) -> 
     if len(factor) != dims:
         raise ValueError(
             "Input and scale_factor must have the same number of spatial dimensions, but got "
-            f"input with spatial dimensions of {list(input.shape[2:])} and scale_factor of shape "
+            f"input with spatial dimensions of {list(shape[2:])} and scale_factor of shape "
             f"{factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
             "scale_factor in (s1, s2, ...,sK) format."
         )

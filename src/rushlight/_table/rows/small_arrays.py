@@ -88,6 +88,12 @@ COPIES: Final = {
     ("shape.rearrange", "triu"): "Uk", ("shape.rearrange", "repeat"): "Pr",
     ("shape.views", "clone"): "C", ("shape.views", "contiguous_copy"): "O",
     ("shape.concatenate", "cat"): "Jd", ("shape.concatenate", "stack"): "Sd",
+    ("shape.rearrange", "constant_pad"): "Bpv",
+    **{
+        ("_table.nn.interpolation", f"{kind}{dims}d"): "Es" + "f" * dims
+        for kind in ("upsample_nearest", "_upsample_nearest_exact")
+        for dims in (1, 2, 3)
+    },
 }  # fmt: skip
 #: The same of pooling, which `windows.c` knows; its functions are those of the table.
 WINDOWS: Final = {
@@ -98,6 +104,7 @@ WINDOWS: Final = {
 NORMS: Final = {
     ("", "native_layer_norm"): "Lswbe", ("_table.nn.normalization", "_group_norm"): "Gwbge",
     ("_table.nn.normalization", "_batch_norm"): "Bwbmvtme",
+    ("linalg.vector_products", "cdist"): "Dyp",
 }  # fmt: skip
 #: The same of factors, which `factors.c` knows.
 FACTORS: Final = {

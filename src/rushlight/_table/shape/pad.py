@@ -77,6 +77,7 @@ _ROWS = {
 _CIRCULAR = _declare_padding("_pad_circular", "PadCircularBackward0", "circular")
 
 
+_WHOLE: Final = frozenset({int})
 _PADDINGS: Final = ("constant", "reflect", "replicate", "circular")
 
 
@@ -91,7 +92,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         not isinstance(input, TensorBase)
         or not isinstance(pad, (tuple, list))
         or not isinstance(mode, str)
-        or any(type(n) is not int for n in pad)
+        or not _WHOLE.issuperset(map(type, pad))
         or not (value is None or type(value) is float or type(value) is int)
     ):
         problem = complaint_of_c("nn", "pad", (input, pad, mode, value), {})
@@ -100,7 +101,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         mode = mode.decode() if isinstance(mode, bytes) else mode
         pad = tuple([int(n) for n in pad])
         value = None if value is None else float(value)
-    ndim = input.dim()
+    ndim = input._raw.ndim
     if mode not in _PADDINGS:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
