@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._native.emitted.embedding_gradient import emit_added_rows
-from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
 from ..types import FLOAT32
 from .launch import Code, address, plain, ready
@@ -38,7 +37,7 @@ def add_rows(table: Array, index: Array, rows: Array) -> bool:
     code = _known.get(dtype)
     if code is None:
         type = F32 if dtype is FLOAT32 else F64
-        made = Code.of(lambda: emit_added_rows(type, target.lanes(type)), 0.15)
+        made = Code.of(lambda: emit_added_rows(type), 0.15)
         if made is None:
             return False
         code = _known[dtype] = made

@@ -33,7 +33,7 @@ from ..._native.emitted import (
 )
 from ..._native.emitted.embedding_gradient import emit_added_rows
 from ..._native.fusion.row_loops import REGISTERS
-from ..._native.llvm import loader, target
+from ..._native.llvm import loader
 from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool
 from ..types import FLOAT32, FLOAT64
@@ -99,7 +99,7 @@ def emit_written() -> None:
         for word in pairs_code.COMBINED:
             pairs_code.load(word, kind)
         gemm_code.load_chunks(kind)
-        loader.load(emit_added_rows(kind, target.lanes(kind)))
+        loader.load(emit_added_rows(kind))
         for is_product in (False, True):
             scan_code.load(kind, is_product)
         for axes, nearest, border, align in product((2, 3), *[(False, True)] * 3):

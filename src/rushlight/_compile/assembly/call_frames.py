@@ -124,7 +124,7 @@ class Frames:
                    width: int) -> tuple[int, int, int]:  # fmt: skip
         """Rows added to the rows of a table that indices name."""
         type = type_of(table.dtype)
-        module = scatter.emit_added_rows(type, target.lanes(type))
+        module = scatter.emit_added_rows(type)
         address = engine.load(module)[f"add_rows_{type.suffix}"]
         chunks = -(-width // 64) if count * width >= THREADED else 1
         self.threaded = self.threaded or chunks > 1

@@ -12,6 +12,7 @@ from functools import cache
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Module, Type
+from .lines import fold_vectors
 
 
 @cache
@@ -23,22 +24,12 @@ def load(type: Type) -> int:
     source, to = (f.load(f.at(frame, k, I64), PTR) for k in range(2))
     planes, area, grain = (f.load(f.at(frame, k, I64), I64) for k in range(2, 5))
     lanes = target.lanes(type)
-    wide = type.vector(lanes)
+    zero = f.constant(type.vector(lanes), 0.0)
     first = chunk * grain
     with f.loop(first, f.minimum(first + grain, planes)) as plane:
         x = f.at(source, plane.index * area, type)
-        sums = [f.constant(wide, 0.0)] * 4
-        start = f.constant(I64, 0)
-        for vectors in (4, 1):
-            stop = area - (area - start) % (vectors * lanes)
-            with f.loop(start, stop, vectors * lanes, carried=sums) as loop:
-                totals = list(loop.carried)
-                for v in range(vectors):
-                    totals[v] = totals[v] + f.load(f.at(x, loop.index + v * lanes, type), wide)
-                loop.next(*totals)
-            sums, start = loop.results, stop
-        rest = f.load_masked(f.at(x, start, type), wide, f.mask(area - start, lanes))
-        total = ((sums[0] + rest) + sums[1]) + (sums[2] + sums[3])
+        sums = fold_vectors(f, type, area, lambda total, at: total + at.load(x), [zero] * 4)
+        total = (sums[0] + sums[1]) + (sums[2] + sums[3])
         f.store(f.at(to, plane.index, type), f.fold(total, lambda a, b: a + b))
     f.ret()
     return engine.load(module)["plane_sums"]

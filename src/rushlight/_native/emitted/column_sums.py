@@ -11,8 +11,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from ..llvm import loader as engine, target
-from ..llvm.emit import I64, PTR, Module, Type
+from ..llvm import loader as engine
+from ..llvm.emit import I64, PTR, Module, Type, Value
+from .lines import Places, each_vector, share
 
 #: The words of a frame, 8 bytes each.
 FRAME: Final = ("source", "to", "outer", "count", "inner", "rows", "grain")
@@ -25,32 +26,18 @@ def load(type: Type) -> int:
     f = module.function("column_sums", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
     c = {name: f.load(f.at(frame, k, I64), PTR if k < 2 else I64) for k, name in enumerate(FRAME)}
-    lanes = target.lanes(type)
-    wide = type.vector(lanes)
-    inner = c["inner"]
-    pieces = (inner + (c["grain"] - 1)) // c["grain"]
-    top, first = chunk // pieces * c["rows"], chunk % pieces * c["grain"]
-    count = f.minimum(c["grain"], inner - first)
-    with f.loop(top, f.minimum(top + c["rows"], c["outer"])) as outer:
-        to = f.at(c["to"], outer.index * inner + first, type)
-        lines = f.at(c["source"], outer.index * c["count"] * inner + first, type)
+    inner, part = c["inner"], share(f, chunk, c)
+    with f.loop(part.top, part.end) as outer:
+        to = f.at(c["to"], outer.index * inner + part.first, type)
+        lines = f.at(c["source"], outer.index * c["count"] * inner + part.first, type)
         with f.loop(0, c["count"]) as k:
             line = f.at(lines, k.index * inner, type)
             fresh = k.index.eq(0)
-            start = f.constant(I64, 0)
-            for vectors in (4, 1):
-                stop = count - (count - start) % (vectors * lanes)
-                with f.loop(start, stop, vectors * lanes) as at:
-                    for v in range(vectors):
-                        here = at.index + v * lanes
-                        x = f.load(f.at(line, here, type), wide)
-                        place = f.at(to, here, type)
-                        f.store(place, f.select(fresh, x, f.load(place, wide) + x))
-                start = stop
-            mask = f.mask(count - start, lanes)
-            x = f.load_masked(f.at(line, start, type), wide, mask)
-            place = f.at(to, start, type)
-            made = f.select(fresh, x, f.load_masked(place, wide, mask) + x)
-            f.store_masked(place, made, mask)
+
+            def add(at: Places, line: Value = line, to: Value = to, fresh: Value = fresh) -> None:
+                x = at.load(line)
+                at.store(to, f.select(fresh, x, at.load(to) + x))
+
+            each_vector(f, type, part.length, add)
     f.ret()
     return engine.load(module)["column_sums"]

@@ -29,6 +29,7 @@ from functools import cache
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
+from .lines import copy_line
 
 #: Vectors of places in a tile of `correlate`, pairs in one of `weigh`.
 VECTORS = 3
@@ -130,13 +131,7 @@ def gather_into(module: Module, type: Type) -> Function:
     step = p["step_column"]
 
     def straight(to: Value, source: Value, columns: Value) -> None:
-        whole = columns - columns % lanes
-        with f.loop(0, whole, lanes) as loop:
-            f.store(f.at(to, loop.index, type), f.load(f.at(source, loop.index, type), wide))
-        with f.when(whole < columns):
-            mask = f.mask(columns - whole, lanes)
-            rest = f.load_masked(f.at(source, whole, type), wide, mask)
-            f.store_masked(f.at(to, whole, type), rest, mask)
+        copy_line(f, type, columns, to, source)
 
     def every_second(to: Value, source: Value, columns: Value) -> None:
         with f.loop(0, columns, lanes) as loop:
@@ -189,18 +184,10 @@ def _leave(module: Module, type: Type) -> Function:
     f = module.function("leave", [(n, PTR if n in ("source", "to") else I64) for n in names])
     f.internal = True
     p = dict(zip(names, f.params, strict=True))
-    lanes = target.lanes(type)
-    wide = type.vector(lanes)
     columns = p["columns"]
 
     def straight(to: Value, source: Value) -> None:
-        whole = columns - columns % lanes
-        with f.loop(0, whole, lanes) as loop:
-            f.store(f.at(to, loop.index, type), f.load(f.at(source, loop.index, type), wide))
-        with f.when(whole < columns):
-            mask = f.mask(columns - whole, lanes)
-            rest = f.load_masked(f.at(source, whole, type), wide, mask)
-            f.store_masked(f.at(to, whole, type), rest, mask)
+        copy_line(f, type, columns, to, source)
 
     def apart(to: Value, source: Value) -> None:
         with f.loop(0, columns) as loop:

@@ -11,9 +11,10 @@ of threads.
 from __future__ import annotations
 
 from ..llvm.emit import I64, PTR, Module, Type, Value
+from .lines import Places, each_vector
 
 
-def emit_added_rows(type: Type, lanes: int) -> Module:
+def emit_added_rows(type: Type) -> Module:
     """The module with the functions `add_rows_<type>` and `add_rows_<type>_all`."""
     name = f"add_rows_{type.suffix}"
     module = Module(name)
@@ -23,20 +24,14 @@ def emit_added_rows(type: Type, lanes: int) -> Module:
     count, width, grain = words
     table, indices, rows = (f.load(f.at(frame, k, I64), PTR) for k in range(3, 6))
     first = chunk * grain
-    end = first + grain
-    last = f.select(end < width, end, width)
-    whole = first + ((last - first) - (last - first) % lanes)
-    rest = f.mask(last - whole, lanes)
-    wide = type.vector(lanes)
     with f.loop(0, count) as turn:
-        into = f.at(table, f.load(f.at(indices, turn.index, I64), I64) * width, type)
-        source = f.at(rows, turn.index * width, type)
-        with f.loop(first, whole, lanes) as loop:
-            place: Value = f.at(into, loop.index, type)
-            f.store(place, f.load(place, wide) + f.load(f.at(source, loop.index, type), wide))
-        place = f.at(into, whole, type)
-        more = f.load_masked(f.at(source, whole, type), wide, rest)
-        f.store_masked(place, f.load_masked(place, wide, rest) + more, rest)
+        into = f.at(table, f.load(f.at(indices, turn.index, I64), I64) * width + first, type)
+        source = f.at(rows, turn.index * width + first, type)
+
+        def add(at: Places, into: Value = into, source: Value = source) -> None:
+            at.store(into, at.load(into) + at.load(source))
+
+        each_vector(f, type, f.minimum(grain, width - first), add, 1)
     f.ret()
     every = module.function(f"{name}_all", [("frame", PTR), ("chunks", I64)])
     frame, chunks = every.params

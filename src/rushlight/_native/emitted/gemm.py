@@ -35,6 +35,7 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import F64, I64, PTR, Function, Module, Type, Value
 from . import transpose
+from .lines import copy_line
 
 _BLOCK = 256  # steps of k in a copied panel
 _LONG = 2048  # bytes of a row of B from which panels are copied,
@@ -168,24 +169,15 @@ def _product(module: Module, type: Type, lanes: int, rows: Function) -> Function
     most = _HIGH // type.size
     room = f.scratch(type, _BLOCK * most)
     none = f.constant(PTR, 0)
-    wide = type.vector(lanes)
 
     def copied() -> list[Value]:
         with f.loop(0, m, most) as down, f.loop(0, (k + (_BLOCK - 1)) // _BLOCK) as loop:
             start = loop.index * _BLOCK
             depth, high = f.minimum(k - start, _BLOCK), f.minimum(m - down.index, most)
-            whole = high - high % lanes
-            mask = f.mask(high - whole, lanes)
             source = f.at(a, start * csa + down.index, type)
             with f.loop(0, depth) as step:
                 line, to = f.at(source, step.index * csa, type), f.at(room, step.index * most, type)
-                with f.loop(0, whole, lanes) as place:
-                    f.store(
-                        f.at(to, place.index, type), f.load(f.at(line, place.index, type), wide)
-                    )
-                with f.when(whole < high):
-                    rest = f.load_masked(f.at(line, whole, type), wide, mask)
-                    f.store_masked(f.at(to, whole, type), rest, mask)
+                copy_line(f, type, high, to, line)
             last = (start + depth).eq(k)
             before = f.select(start.eq(0), beta, f.constant(type, 1.0))
             places = [room, f.at(b, start * rsb, type), f.at(c, down.index * rsc, type)]

@@ -15,6 +15,7 @@ from typing import Final
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Module, Type, Value
+from .lines import Places, each_vector, share
 
 #: The words of a frame, 8 bytes each.
 FRAME: Final = (
@@ -38,18 +39,18 @@ def load(word: str, type: Type) -> int:
     frame, chunk = f.params
     c = {name: f.load(f.at(frame, k, I64), PTR if k < 3 else I64) for k, name in enumerate(FRAME)}
     lanes = target.lanes(type)
-    wide = type.vector(lanes)
-    pieces = (c["inner"] + (c["grain"] - 1)) // c["grain"]
-    top, first = chunk // pieces * c["rows"], chunk % pieces * c["grain"]
-    count = f.minimum(c["grain"], c["inner"] - first)
-    with f.loop(top, f.minimum(top + c["rows"], c["outer"])) as row:
+    part = share(f, chunk, c)
+    with f.loop(part.top, part.end) as row:
         k0, rest = row.index // (c["n1"] * c["n2"]), row.index % (c["n1"] * c["n2"])
         k1, k2 = rest // c["n2"], rest % c["n2"]
-        to = f.at(c["to"], row.index * c["inner"] + first, type)
+        to = f.at(c["to"], row.index * c["inner"] + part.first, type)
         a, b = (
             f.at(
                 c[x],
-                k0 * c[f"{x}_s0"] + k1 * c[f"{x}_s1"] + k2 * c[f"{x}_s2"] + first * c[f"{x}_step"],
+                k0 * c[f"{x}_s0"]
+                + k1 * c[f"{x}_s1"]
+                + k2 * c[f"{x}_s2"]
+                + part.first * c[f"{x}_step"],
                 type,
             )
             for x in "ab"
@@ -59,21 +60,13 @@ def load(word: str, type: Type) -> int:
             """A row's elements, where an operand's lie side by side or are one."""
             one_a = None if a_moves else f.splat(f.load(a, type), lanes)
             one_b = None if b_moves else f.splat(f.load(b, type), lanes)
-            start = f.constant(I64, 0)
-            for vectors in (4, 1):
-                stop = count - (count - start) % (vectors * lanes)
-                with f.loop(start, stop, vectors * lanes) as at:
-                    for v in range(vectors):
-                        here = at.index + v * lanes
-                        left = one_a if one_a is not None else f.load(f.at(a, here, type), wide)
-                        right = one_b if one_b is not None else f.load(f.at(b, here, type), wide)
-                        f.store(f.at(to, here, type), combined(left, right))
-                start = stop
-            mask = f.mask(count - start, lanes)
-            last_a, last_b = f.at(a, start, type), f.at(b, start, type)
-            left = one_a if one_a is not None else f.load_masked(last_a, wide, mask, 1)
-            right = one_b if one_b is not None else f.load_masked(last_b, wide, mask, 1)
-            f.store_masked(f.at(to, start, type), combined(left, right), mask)
+
+            def combine(at: Places) -> None:
+                left = at.load(a, 1) if one_a is None else one_a
+                right = at.load(b, 1) if one_b is None else one_b
+                at.store(to, combined(left, right))
+
+            each_vector(f, type, part.length, combine)
             return []
 
         f.choose(
