@@ -37,7 +37,8 @@ def fold(ufunc: np.ufunc, x: Array, axis: Any, keepdim: bool, dtype: RawType | N
     """
     found = _fold_lines(ufunc, x, axis, dtype) if x.size >= _LARGE else None
     if found is None:
-        return ufunc.reduce(x, axis, None if dtype is _BOOL else dtype, keepdims=keepdim)
+        reduce: Any = ufunc.reduce  # by keywords it takes longer
+        return reduce(x, axis, None if dtype is _BOOL else dtype, None, keepdim)
     return np.expand_dims(found, axis) if keepdim else found
 
 
@@ -83,10 +84,12 @@ def find_extremes(ufunc: np.ufunc, x: Array, axis: int) -> tuple[Array, Array] |
 
     See Note [Places by numbers].
     """
+    if x.size < _LARGE:
+        return None
     before, lines, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
     groups, length = prod(before), prod(after)
     most = _SHORT if length == 1 else _PLACES
-    if x.size < _LARGE or not 1 < lines <= most or max(groups, length) < _SHORT:
+    if not 1 < lines <= most or max(groups, length) < _SHORT:
         return None
     if not (x.dtype.kind in "iub" or x.dtype.char in "fd") or not x.flags.c_contiguous:
         return None
