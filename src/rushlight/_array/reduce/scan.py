@@ -6,6 +6,7 @@ Floats are accumulated one size wider than they are stored, as PyTorch does: flo
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +52,10 @@ def _accumulate_dim(ufunc: AnyCallable, x: Array, dim: int, dtype: D.dtype | Non
 # Note [Scans of many lanes]
 # A scan along one lane waits for each step's result: 3 ns an element. Where there are many lanes,
 # a step of all of them at once takes 0.3 ns an element, after the lanes were written side by side.
+# Those that lie so, behind the axis, need no other place.
 _LANES = 192
+_SIDE_BY_SIDE = 16  # lanes behind the axis that are enough
+_BLOCK = 1 << 15  # elements of a block
 _SCANS = (np.add, np.multiply)
 _SHORT = 8  # steps from which squares are transposed
 _STEPS = 256  # steps that are taken one by one
@@ -66,25 +70,33 @@ def _accumulate(ufunc: Any, x: Array, axis: int, wide: Any, stored: Any) -> Any:
         if found is not None:
             return found
     lanes = x.size // n if n else 0
-    if lanes < _LANES or n < _SHORT or x.ndim > 2 or ufunc.nout != 1:
+    if lanes < _LANES or n < (_SHORT if axis == x.ndim - 1 else 2) or ufunc.nout != 1:
         result = ufunc.accumulate(np.ascontiguousarray(x, wide), axis)
         return result if stored == wide else result.astype(stored)
     # See Note [Scans of many lanes].
-    if axis == 0:
-        steps = np.array(x, wide, order="C")
-    else:
-        steps = np.empty((n, lanes), wide)
-        _transpose(x, steps)
-    rows = list(steps)
-    before = rows[0]
-    for row in rows[1:]:
-        ufunc(before, row, out=row)
-        before = row
-    if axis == 0:
-        return steps.astype(stored, copy=False)
-    result = np.empty(x.shape, stored)
-    _transpose(steps, result)
-    return result
+    length = prod(x.shape[axis + 1 :])
+    groups, x, shape = lanes // length, np.ascontiguousarray(x), x.shape
+    if length < _SIDE_BY_SIDE:
+        steps = np.empty((n * length, groups), wide)
+        _transpose(x.reshape(groups, -1), steps)
+        _take_steps(ufunc, list(steps.reshape(n, -1)))
+        result = np.empty((groups, n * length), stored)
+        _transpose(steps, result)
+        return result.reshape(shape)
+    parts, result = x.reshape(groups, n, length), np.empty((groups, n, length), stored)
+    block = max(_BLOCK // (n * length), -(-_LANES // length))
+    for start in range(0, groups, block):
+        steps = parts[start : start + block].astype(wide)
+        _take_steps(ufunc, list(steps[0] if len(steps) == 1 else steps.swapaxes(0, 1)))
+        result[start : start + block] = steps
+    return result.reshape(shape)
+
+
+def _take_steps(ufunc: np.ufunc, steps: list[Array]) -> None:
+    before = steps[0]
+    for step in steps[1:]:
+        ufunc(before, step, out=step)
+        before = step
 
 
 def _transpose(source: Array, out: Array) -> None:
@@ -204,9 +216,8 @@ def logcumsumexp(x: Array, dim: int) -> Array:
         return x.copy()
     if x.dtype.kind == "c":
         return _complex_logcumsumexp(x, axis)
-    return np.logaddexp.accumulate(np.ascontiguousarray(x, _wide(x.dtype)), axis).astype(
-        x.dtype, copy=False
-    )
+    found: Array = _accumulate(np.logaddexp, x, axis, _wide(x.dtype), x.dtype)
+    return found
 
 
 def _complex_logcumsumexp(x: Array, axis: int) -> Array:
