@@ -225,7 +225,7 @@ def _cannot_say(array: object, size: tuple[int, ...]) -> bool:
 
 
 #: `has_shape(array, size)`: whether an array has another shape over the same memory, for sure.
-has_shape: Final[Callable[[Any, tuple[int, ...]], bool]] = (
+has_shape: Final[Callable[[object, tuple[int, ...]], bool]] = (
     _cannot_say if VIEWS is None else VIEWS.has_shape
 )
 _CALLS: Final = _module("calls")

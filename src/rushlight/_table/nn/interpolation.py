@@ -24,7 +24,7 @@ from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
-    from ..._base.annotations import Shape
+    from ..._base.annotations import Positional, Shape
     from ..._tensor.tensor import Tensor
 
 raw = later("_array.nn.interpolation")
@@ -213,7 +213,7 @@ def _settle(
     align_corners: bool | None,
     recompute: bool | None,
     antialias: bool,
-) -> tuple[Op | None, tuple[Any, ...]]:
+) -> tuple[Op | None, Positional]:
     """`_resolve` where no option is an object of a program's, which is remembered."""
     return _resolve(None, shape, size, scale_factor, mode, align_corners, recompute, antialias)
 
@@ -227,7 +227,7 @@ def _resolve(
     align_corners: bool | None,
     recompute: bool | None,
     antialias: bool,
-) -> tuple[Op | None, tuple[Any, ...]]:
+) -> tuple[Op | None, Positional]:
     """The operation that resamples what has this shape, and what it is given; for the means of
     areas None, and their number.
 
@@ -281,7 +281,7 @@ def _resolve(
         factors = [float(f) for f in factors]
     if output_size is None:
         output_size = [math.floor(float(n) * f) for n, f in zip(shape[2:], factors)]
-    steps: tuple[Any, ...] = tuple(factors) if factors is not None else (None,) * dims
+    steps: Positional = tuple(factors) if factors is not None else (None,) * dims
     return row.op, (tuple([int(n) for n in output_size]), *corners, *steps)
 
 
