@@ -49,7 +49,9 @@ def _pair_views(x: Array, y: Array, run: Run, block: int) -> Iterator[tuple[int,
 def _choose_taps(w: Array, run: Run) -> Array:
     """The weights of a run, their planes one below the other: (O, C / groups, taps · H, W)."""
     rows, per_group, _, high, wide = w.shape
-    chosen = np.ascontiguousarray(w[:, :, run.taps])
+    # They rise by equal steps, and a slice takes a third of the time of indices: none for all.
+    step = run.taps[1] - run.taps[0] if len(run.taps) > 1 else 1
+    chosen = np.ascontiguousarray(w[:, :, run.taps[0] : run.taps[-1] + 1 : step])
     return chosen.reshape(rows, per_group, len(run.taps) * high, wide)
 
 
