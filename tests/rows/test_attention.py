@@ -42,6 +42,35 @@ def test_attention_is_a_softmax_between_two_products(
         assert torch.allclose(a, b)
 
 
+@pytest.mark.parametrize("block", [1 << 18, 5 * 21, 2 * 21, 3 * 5 * 21, 6 * 5 * 21 - 1, 40 * 21])
+@pytest.mark.parametrize("shared", [1, 2])
+@pytest.mark.parametrize("kind", ["bool", "float", "causal"])
+@pytest.mark.parametrize("shape", [(3, 1, 1, 21), (3, 4, 5, 21), (5, 21), (4, 1, 21), (1, 4, 5, 1)])
+def test_masks_broadcast_over_blocks_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], kind: str, shared: int, block: int
+) -> None:
+    monkeypatch.setattr(raw, "_BLOCK", block)
+    torch.manual_seed(len(shape) + block)
+    q, k = torch.randn(3, 4, 5, 6), torch.randn(3, 4 // shared, 21, 6)
+    v = torch.randn(3, 4 // shared, 21, 6)
+    mask = torch.rand(*shape) > 0.3
+    mask[..., :2] = True
+    seen = mask if kind != "causal" else mask & torch.ones(5, 21, dtype=torch.bool).tril()
+    given = mask
+    if kind != "bool":
+        given = torch.zeros(seen.shape).masked_fill(~seen, float("-inf"))
+    inputs = [t.requires_grad_() for t in (q, k, v)]
+    many = [q, k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1)]
+    fused = F.scaled_dot_product_attention(*inputs, given, enable_gqa=shared > 1)
+    parts = by_parts(*many, seen)
+    assert torch.allclose(fused, parts, rtol=1e-5, atol=1e-5)
+    g = torch.randn_like(fused)
+    for one, other in zip(
+        torch.autograd.grad(fused, inputs, g), torch.autograd.grad(parts, inputs, g)
+    ):
+        assert torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("block", [8, 1 << 18])
 def test_heads_that_share_keys_see_their_own_masks(
     monkeypatch: pytest.MonkeyPatch, block: int

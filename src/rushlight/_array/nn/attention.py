@@ -102,6 +102,8 @@ class _Problem:
             np.copyto(s, -np.inf, where=hidden)
         if self.mask is None:
             return
+        if s.shape[1] == self.shared * self.length and self._hide_whole(s, group):
+            return
         for j, g in enumerate(range(*group.indices(self.groups))):
             first, last = int(at[0]) // self.length, int(at[-1]) // self.length
             for head in range(first, last + 1):
@@ -114,6 +116,25 @@ class _Problem:
                     np.copyto(target, -np.inf, where=~part)
                 else:
                     target += part
+
+    def _hide_whole(self, s: Array, group: slice) -> bool:
+        """Whether the mask was added to all rows of some groups at once: it broadcasts over them,
+        where these are all of one outer dimension, or several of it."""
+        if self.mask is None or not s.flags.c_contiguous:
+            return False
+        inner = prod(self.heads[1:]) // self.shared
+        start, stop, _ = group.indices(self.groups)
+        part = self.mask
+        if start or stop < self.groups:
+            if not inner or start % inner or stop % inner:
+                return False
+            part = part[start // inner : stop // inner]
+        target = s.reshape(part.shape)
+        if part.dtype == np.bool_:
+            np.copyto(target, -np.inf, where=~part)
+        else:
+            target += part
+        return True
 
 
 def attention(
@@ -137,14 +158,13 @@ def attention(
         out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     kind = p.q.dtype
     rows_of = p.shared * p.length
+    result = out.reshape(p.groups, rows_of, v.shape[-1])  # a view, where the sizes merge
+    if result.dtype is not kind:
+        result = np.empty(result.shape, kind)
     if mask is None and p.groups * rows_of * p.keys >= kernels.LEAST:
-        result = out.reshape(p.groups, rows_of, v.shape[-1])
         found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length, result)
         if found is not None:
-            if not np.may_share_memory(result, out):  # a copy, where the sizes don't merge
-                _write_result(result, out)
-            return out, found.reshape(q.shape[:-1])
-    result = np.empty((p.groups, rows_of, v.shape[-1]), kind)
+            return _write_result(result, out), found.reshape(q.shape[:-1])
     logs = np.empty((p.groups, rows_of), kind)
     for group, rows in p.blocks():
         s = p.scores(group, rows)
