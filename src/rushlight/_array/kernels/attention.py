@@ -110,9 +110,13 @@ def attention_backward(
     groups, rows, _ = q.shape
     keys = k.shape[1]
     dtype = q.dtype
-    dq, dk, dv = np.empty_like(q), np.zeros_like(k), np.zeros_like(v)
+    blocks = list(_blocks(groups, rows, keys, causal, length))
+    # The first rows of each group begin the sums over rows, where they see all keys.
+    begins = all(seen == keys for _, part, seen in blocks if not part.start)
+    make = np.empty_like if begins else np.zeros_like
+    dq, dk, dv = np.empty_like(q), make(k), make(v)
     turned, values = k.swapaxes(1, 2), v.swapaxes(1, 2)
-    for group, part, seen in _blocks(groups, rows, keys, causal, length):
+    for group, part, seen in blocks:
         queries, go = q[group, part], g[group, part]
         s = matrix_product(queries, turned[group, :, :seen])
         d = matrix_product(go, values[group, :, :seen])
@@ -128,9 +132,13 @@ def attention_backward(
             done = _WEIGHTS_BACK.rows(dtype, count, seen, (s, d, log, inner, scale), (s, d))
         if not done:
             return None
-        dv[group, :seen] += matrix_product(s.swapaxes(1, 2), go)
         matrix_product(d, k[group, :seen], out=dq[group, part])
-        dk[group, :seen] += matrix_product(d.swapaxes(1, 2), queries)
+        if begins and not part.start:
+            matrix_product(s.swapaxes(1, 2), go, out=dv[group])
+            matrix_product(d.swapaxes(1, 2), queries, out=dk[group])
+        else:
+            dv[group, :seen] += matrix_product(s.swapaxes(1, 2), go)
+            dk[group, :seen] += matrix_product(d.swapaxes(1, 2), queries)
     return dq, dk, dv
 
 

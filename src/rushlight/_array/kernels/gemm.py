@@ -129,10 +129,15 @@ def product(
     (m, k), n = a.shape[-2:], b.shape[-1]
     if b.shape[-2] != k or n < 8 or m < 4:
         return None
-    try:
-        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    except ValueError:
-        return None
+    lead, other = a.shape[:-2], b.shape[:-2]
+    if lead != other:
+        if not lead:
+            lead = other
+        elif other:
+            try:
+                lead = np.broadcast_shapes(lead, other)
+            except ValueError:
+                return None
     if bias is not None and (
         bias.dtype is not dtype or bias.shape != (n,) or not bias.flags.c_contiguous
     ):
