@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 _UFUNCS: dict[Any, Any] = {ndarray.argmax: np.maximum, ndarray.argmin: np.minimum}
-_FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`
+_FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`,
+_MANY = 4096  # and from which folds are,
+_SHORT = 16  # where rows have so few
 
 
 def _refuse_empty(name: str, x: Array, dim: Any) -> None:
@@ -68,6 +70,7 @@ def _is_matrix_by_rows(x: Array, axis: int | Shape | None) -> bool:
     return (
         x.size > _FEW
         and x.ndim == 2
+        and (x.size < _MANY or x.shape[1] > _SHORT)
         and axis in (1, -1, (1,), (-1,))
         and x.dtype.kind == "f"
         and bool(x.flags.c_contiguous)
