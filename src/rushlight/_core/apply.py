@@ -27,7 +27,7 @@ from .._base.errors import REFUSALS
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
-from .op import ARG, OUT, PROMOTE_FLOAT, SHAPE, Op, run_small
+from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op, run_small
 from .several import apply_mixed, apply_outputs, apply_several
 from .storage import (
     DEFAULT,
@@ -99,6 +99,8 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     array_a = a._raw
     dtype = array_a.dtype
     if dtype is not F32 and dtype is not F64:
+        if isinstance(b, TensorBase) and (b._raw.dtype is F32 or b._raw.dtype is F64):
+            return _apply_beside(op, a, b, mode)
         return _apply_discrete(op, [a, b])
     if not isinstance(b, TensorBase):
         kind = type(b)
@@ -109,7 +111,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         return slow.apply(op, [a, b])
     array_b = b._raw
     if array_b.dtype is not dtype:
-        return slow.apply(op, [a, b])
+        return _apply_beside(op, a, b, mode)
     try:
         result = op.small(array_a, array_b)
     except (ValueError, NotImplementedError):
@@ -213,6 +215,53 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
         result = as_array(result)
     elif op.ordered and result.ndim > 1 and (op.ordered < 0 or not array.flags.c_contiguous):
         result = order_like(result, raws[:: op.ordered])
+    return new_tensor(result)
+
+
+def _apply_beside(op: Op, a: TensorBase, b: TensorBase, mode: Mode) -> Any:
+    """The result on plain tensors, one of floats, one of booleans or 64-bit integers, which take
+    the type of the floats where these have dimensions or neither has. Nothing of it is recorded.
+
+    All else goes through `slow.py`.
+    """
+    raw_a = a._raw
+    raw_b = b._raw
+    floats = raw_a
+    others = raw_b
+    if raw_b.dtype is F32 or raw_b.dtype is F64:
+        floats = raw_b
+        others = raw_a
+    kind = others.dtype
+    if (
+        (kind is not I64 and kind is not TRUTH)
+        or (others.ndim and not floats.ndim)
+        or not b._plain
+        or op.promote == PROMOTE_NONE
+        or not op.broadcasts
+        or len(op.promote_at) != 2
+        or not others.flags.c_contiguous
+        or (
+            mode.grad
+            and op.records
+            and (a._requires_grad or b._requires_grad or a._view is not None or b._view is not None)
+        )
+    ):
+        return slow.apply(op, [a, b])
+    try:
+        found = others.astype(floats.dtype)
+        if floats is raw_a:
+            raw_b = found
+        else:
+            raw_a = found
+        if op.check is not None:
+            op.check([a, b], [raw_a, raw_b])
+        result = op.small(raw_a, raw_b)
+    except REFUSALS:
+        return slow.apply(op, [a, b])  # explains
+    if type(result) is not ndarray:
+        result = as_array(result)
+    elif op.ordered and result.ndim > 1 and (op.ordered < 0 or not floats.flags.c_contiguous):
+        result = order_like(result, (raw_a, raw_b)[:: op.ordered])
     return new_tensor(result)
 
 
