@@ -234,10 +234,18 @@ def expand_dims(x: Array, axis: int) -> Array:
 
 # NumPy's types have no overload for a `keepdims` that is any bool.
 _add_reduce: Any = np.add.reduce
+_LARGE: Final = 4096
+
+reductions = later("_array.reduce.reduce")
 
 
 def sum(x: Array, axis: int | Shape | None = None, keepdims: bool = False) -> Any:
     """The sum over `axis` (all by default), in the type of `x`."""
+    if type(x) is np.ndarray and x.size >= _LARGE and type(axis) in (int, tuple):
+        known = x.dtype is FLOAT32 or x.dtype is FLOAT64
+        total = reductions.large_sum(x, axis, keepdims) if known else None
+        if total is not None:
+            return total
     return _add_reduce(x, axis=axis, keepdims=keepdims, dtype=None)
 
 
@@ -275,11 +283,6 @@ def real(x: Array) -> Array:
 def imag(x: Array) -> Array:
     """The imaginary part."""
     return x.imag
-
-
-_LARGE: Final = 4096
-
-reductions = later("_array.reduce.reduce")
 
 
 # ---- what the engine needs --------------------------------------------------------------------

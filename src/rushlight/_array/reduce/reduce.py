@@ -340,7 +340,7 @@ def _trailing(ndim: int, axis: int | Shape | None) -> int | None:
     """How many axes are reduced, where these are the last ones; else None."""
     if axis is None:
         return ndim
-    axes = sorted(axis) if isinstance(axis, tuple) else [axis % ndim]
+    axes = sorted([d % ndim for d in axis]) if isinstance(axis, tuple) else [axis % ndim]
     return len(axes) if axes == list(range(ndim - len(axes), ndim)) and axes else None
 
 

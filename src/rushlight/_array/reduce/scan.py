@@ -14,6 +14,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from .. import kernels
 from ..types import convert_array, from_raw, to_raw
+from .folds import fold
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, TensorLike
@@ -132,15 +133,13 @@ def exclusive_products(x: Array, dim: int, back: bool = False) -> Array:
     """The products of the elements before (`back`: after) each one along `dim`; 1 for none."""
     if x.ndim == 0:
         return np.ones_like(x)
-    moved = np.moveaxis(x, dim, -1)
-    out = np.empty(moved.shape, _wide(x.dtype))
-    if back:
-        moved, filled = moved[..., ::-1], out[..., ::-1]
-    else:
-        filled = out
-    filled[..., :1] = 1
-    np.multiply.accumulate(moved[..., :-1], -1, out.dtype, filled[..., 1:])
-    return np.ascontiguousarray(np.moveaxis(out.astype(x.dtype, copy=False), -1, dim))
+    axis, wide = dim % x.ndim, _wide(x.dtype)
+    found = np.flip(x, axis) if back else x
+    found = shift_along(_accumulate(np.multiply, found, axis, wide, wide), axis, -1)
+    if found.size:
+        found[(slice(None),) * axis + (0,)] = 1
+    found = np.flip(found, axis) if back else found
+    return np.ascontiguousarray(found.astype(x.dtype, copy=False))
 
 
 # Note [A linear recurrence gives the gradients of scans]
@@ -181,13 +180,18 @@ def recurrence(x: Array, factor: Array, dim: int, back: bool) -> Array:
 
 def shift_along(x: Array, dim: int, by: int) -> Array:
     """At each place the element `by` (1 or -1) further along `dim`; 0 where there is none."""
-    out = np.zeros(x.shape, x.dtype)
-    if x.ndim:
-        there, here = np.moveaxis(x, dim, -1), np.moveaxis(out, dim, -1)
-        if by > 0:
-            here[..., :-1] = there[..., 1:]
-        else:
-            here[..., 1:] = there[..., :-1]
+    if not x.ndim:
+        return np.zeros(x.shape, x.dtype)
+    # In the order of memory what is further along lies so many elements on, whatever the line.
+    x, axis = np.ascontiguousarray(x), dim % x.ndim
+    step, flat, out = prod(x.shape[axis + 1 :]), x.reshape(-1), np.empty(x.shape, x.dtype)
+    if not out.size:
+        return out
+    if by > 0:
+        out.reshape(-1)[: out.size - step] = flat[step:]
+    else:
+        out.reshape(-1)[step:] = flat[: out.size - step]
+    out[(slice(None),) * axis + (-1 if by > 0 else 0,)] = 0
     return out
 
 
@@ -198,7 +202,7 @@ def others_product(x: Array, dim: int | None) -> Array:
     if x.ndim == 0:
         return np.ones_like(x)
     if x.all():
-        return np.multiply.reduce(x, dim, keepdims=True) / x
+        return fold(np.multiply, x, dim, True) / x
     return exclusive_products(x, dim) * exclusive_products(x, dim, True)
 
 
