@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight._array.linalg import fft as raw
 
 
 def by_definition(values: list[complex]) -> list[complex]:
@@ -42,9 +43,14 @@ def test_a_large_transform_is_that_of_its_rows() -> None:
     assert torch.allclose(torch.fft.fft(x), rows)
 
 
+@pytest.mark.parametrize("scipy", [True, False])
 @pytest.mark.parametrize("n", [1023, 1024])
-def test_a_large_transform_is_the_same_for_every_number_of_threads(n: int) -> None:
-    x = torch.randn(67, n)
+def test_a_large_transform_is_the_same_for_every_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, n: int, scipy: bool
+) -> None:
+    if not scipy:
+        monkeypatch.setattr(raw, "_scipy", lambda: None)
+    x = torch.randn(67, n)  # enough for NumPy, too
     there: Any = torch.fft
     before = torch.get_num_threads()
     try:
@@ -56,6 +62,12 @@ def test_a_large_transform_is_the_same_for_every_number_of_threads(n: int) -> No
             results.append([half, full, there.irfft(half, n), there.rfftn(x)])
     finally:
         torch.set_num_threads(before)
+    rows = torch.stack([torch.stack([there.rfft(row).real, there.rfft(row).imag]) for row in x])
+    both = torch.stack([results[0][0].real, results[0][0].imag], 1)
+    assert torch.allclose(both, rows, rtol=1e-4, atol=1e-3)
+    assert torch.allclose(results[0][2], x, atol=1e-4)
+    double = there.fftn((x + 1j * x.flip(0)).to(torch.complex128), dim=(0, 1))
+    assert (results[0][1] - double).abs().max() < 1e-2
     for others in results[1:]:
         assert all(torch.equal(one, other) for one, other in zip(results[0], others))
 

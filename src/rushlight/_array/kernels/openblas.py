@@ -91,7 +91,7 @@ def multiply_few_rows(a: Array, b: Array, out: Array | None = None) -> Array | N
         or np.may_share_memory(out, b)
     ):
         return None
-    width = _PIECE // rows // 16 * 16
+    width = max(16, _PIECE // rows // 16 * 16)
     for start in range(0, columns, width):
         part = slice(start, start + width)
         np.matmul(a, b[:, part], out=out[:, part])

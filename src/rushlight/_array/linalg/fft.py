@@ -29,7 +29,10 @@ _MANY: Final = 4096
 _FEW: Final = 1024  # elements of a transform that takes less than what comes before it
 _SHARED: Final = 32768  # elements that are worth waking another thread
 _SINGLE: Final = (D.float32, D.complex64)
-_COMPLEX: Final = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
+_COMPLEX: Final = {
+    np.dtype(np.float32): np.dtype(np.complex64),
+    np.dtype(np.float64): np.dtype(np.complex128),
+}
 _ONE: Final = np.ones(())  # a factor, and so all is computed, in double precision, as in `np.fft`
 
 
@@ -48,6 +51,26 @@ def _workers(y: Array) -> int:
     return parallel.get_num_threads() if y.size >= _SHARED else 1
 
 
+def _by_numpy(
+    single: Any, y: Array, axis: int, norm: Any, width: int, dtype: RawType, n: int | None = None
+) -> Array:
+    """NumPy's transform along `axis`, of which `width` elements of a type are made; large ones
+    share the first dimension among threads: each line's result is the same."""
+    if y.size < 2 * _SHARED or len(y) < 2 or y.ndim + axis == 0:
+        return single(y, n, axis=axis, norm=norm)
+    shape = list(y.shape)
+    shape[axis] = width
+    out = np.empty(shape, dtype)
+    parts = min(parallel.get_num_threads(), len(y))
+
+    def run_part(part: int) -> None:
+        piece = slice(part * len(y) // parts, (part + 1) * len(y) // parts)
+        single(y[piece], n, axis=axis, norm=norm, out=out[piece])
+
+    parallel.run_chunks(parts, run_part)
+    return out
+
+
 def _transform(y: Array, count: int, forward: bool, norm: Any) -> Any:
     """The transform over the last `count` dimensions."""
     better = _scipy() if y.size >= _MANY else None
@@ -55,8 +78,9 @@ def _transform(y: Array, count: int, forward: bool, norm: Any) -> Any:
         along = better.fftn if forward else better.ifftn
         return along(y, axes=tuple(range(-count, 0)), norm=norm, workers=_workers(y))
     single = np.fft.fft if forward else np.fft.ifft
+    dtype = _COMPLEX.get(y.dtype, y.dtype)
     for k in range(1, count + 1):
-        y = single(y, axis=-k, norm=norm)
+        y = _by_numpy(single, y, -k, norm, y.shape[-k], dtype)
     return y
 
 
@@ -89,7 +113,7 @@ def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> A
         return _back(better.rfftn(y, axes=axes, norm=norm, workers=_workers(y)), order)
     y = _halve(y, norm)
     for k in range(2, len(dim) + 1):
-        y = np.fft.fft(y, axis=-k, norm=norm)
+        y = _by_numpy(np.fft.fft, y, -k, norm, y.shape[-k], y.dtype)
     return _back(y, order)
 
 
@@ -98,8 +122,10 @@ def _halve(y: Array, norm: Any) -> Array:
     which itself takes twice as long."""
     loops = _loops() if y.size <= _FEW and norm == "backward" and y.shape[-1] else None
     kinds = _COMPLEX.get(y.dtype)
-    if loops is None or kinds is None:
+    if kinds is None:
         return np.fft.rfft(y, axis=-1, norm=norm)
+    if loops is None:
+        return _by_numpy(np.fft.rfft, y, -1, norm, y.shape[-1] // 2 + 1, kinds)
     count = y.shape[-1]
     out = np.empty((*y.shape[:-1], count // 2 + 1), kinds)
     loops[count & 1](y, _ONE, out)
@@ -129,7 +155,8 @@ def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) 
     if better is not None:
         made = better.irfft(y, last_dim_size, axis=-1, norm=norm, workers=_workers(y))
         return _back(made, order)
-    return _back(np.fft.irfft(y, last_dim_size, axis=-1, norm=norm), order)
+    dtype = y.real.dtype
+    return _back(_by_numpy(np.fft.irfft, y, -1, norm, last_dim_size, dtype, last_dim_size), order)
 
 
 def _by_stride(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
