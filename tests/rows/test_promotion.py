@@ -5,6 +5,7 @@ The tables were written down from PyTorch 2.13, one letter for each dtype. `-` s
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from math import inf
 from typing import Any
@@ -204,3 +205,16 @@ def test_the_next_number_of_an_equal_one_passes_no_gradient() -> None:
     a, b = (torch.full((2,), 2.5, requires_grad=True) for _ in range(2))
     found = torch.autograd.grad(torch.nextafter(a, b).sum(), [a, b])
     assert [g.tolist() for g in found] == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_conversions_between_ordinary_types_are_those_of_arrays() -> None:
+    values = [0.0, -0.0, 1.5, -2.7, 250.0, 1e9, -1e9]
+    kinds = (torch.float32, torch.float64, torch.int32, torch.int64, torch.bool)
+    for have, want in itertools.product(kinds, repeat=2):
+        x = torch.tensor(values).to(have)
+        for t in (x, x[:6].reshape(2, 3), x[:6].reshape(2, 3).t(), x[::2], x[:0], x[0]):
+            found = t.to(want)
+            assert found.dtype is want and found.shape == t.shape
+            assert found.stride() == (t if have is want else t.clone()).stride()
+            assert found.tolist() == t.numpy().astype(found.numpy().dtype).tolist()
+            assert (found is t) == (have is want)

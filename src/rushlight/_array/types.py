@@ -453,6 +453,8 @@ def plain_array(array: Array) -> Any:
 def convert_array(array: Array, dtype: D.dtype) -> Any:
     """A copy with elements of `dtype`, laid out alike; it loses imaginary parts with a warning."""
     raw = to_raw(dtype)
+    if raw.char in "fdilq?" and array.dtype.char in "fdilq?" and array.flags.c_contiguous:
+        return array.astype(raw) if array.ndim < 4 else dense.copy(array, raw)  # as nearly always
     if Narrow.loaded:
         wide = wide_of(array.dtype)
         if wide is not None:

@@ -476,8 +476,13 @@ _show_exponent(root, 0.5)
 def float_power(input: Tensor, exponent: Any) -> Tensor:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]
-    if all(isinstance(x, TensorBase) and x._raw.dtype is T.FLOAT32 for x in sides):
-        return table("pow")(*[convert.convert_tensor(x, D.float64) for x in sides])
+    if (
+        isinstance(input, TensorBase)
+        and isinstance(exponent, TensorBase)
+        and input._raw.dtype is exponent._raw.dtype is T.FLOAT32
+    ):
+        wide_input = convert.convert_tensor(input, D.float64)
+        return table("pow")(wide_input, convert.convert_tensor(exponent, D.float64))
     if not any(isinstance(x, TensorBase) for x in sides):
         raise combination("float_power", (input, exponent), {})
     wide = any(
