@@ -298,3 +298,62 @@ def test_short_transforms_are_those_of_numpy() -> None:
                     name = ("backward", "ortho", "forward")[norm]
                     found = fft.r2c(y, (y.ndim - 1,), norm, True)
                     assert same(found.copy(), np.fft.rfft(y, norm=name).copy())
+
+
+def test_coins_are_those_of_plain_draws(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = np.random.default_rng(0)
+    plans = [
+        (int(order.integers(0, 9)), int(order.integers(1, 60)), float(order.random()))
+        for _ in range(400)
+    ]
+
+    def run(fresh: Any, seed: int) -> list[Any]:
+        monkeypatch.setattr(mt19937, "FRESH", fresh)
+        torch.manual_seed(seed)
+        made: list[Any] = []
+        for what, n, p in plans:
+            x = torch.zeros(n)
+            if what == 0:
+                made.append(torch.nn.functional.dropout(x + 1, p))
+            elif what == 1:
+                made.append(x.double().bernoulli_(p))
+            elif what == 2:
+                made.append((x > 0).bernoulli_(p))
+            elif what == 3:
+                made.append(x.long().bernoulli_(p))
+            elif what == 4:
+                made.append(torch.zeros(2, n).t().bernoulli_(p).contiguous())
+            elif what == 5:
+                made.append(torch.rand(n))
+            elif what == 6:
+                made.append(torch.randn(n))
+            elif what == 7:
+                made.append(torch.zeros(n, 2)[:, 0].bernoulli_(round(p)).contiguous())
+            else:
+                made.append(torch.zeros(n, 30).bernoulli_(p))
+        return [*made, torch.get_rng_state()]
+
+    for seed in range(4):
+        for a, b in zip(run(built, seed), run(None, seed), strict=True):
+            assert same(a.numpy(), b.numpy())
+
+
+def test_odd_blocks_toss_nothing(built: Any) -> None:
+    block, out = np.arange(624, dtype=np.uint32), np.full(8, 7.0, np.float32)
+    locked = out.copy()
+    locked.setflags(write=False)
+    odd = (out[::2], out.astype("f2"), out.astype("i4"), out.view(Alike), locked, [1.0], None,
+           np.ones(400), out.astype(">f4"))  # fmt: skip
+    for other in odd:
+        assert built.toss(block, 0, other, 5) is False
+    for start in (-1, 609, 1 << 70, 1.0, None, True):
+        assert built.toss(block, start, out, 5) is False
+    for bound in (1 << 70, 1.0, None, True):
+        assert built.toss(block, 0, out, bound) is False
+    for args in ((), (block,), (block, 0), (block, 0, out), (block, 0, out, 1, 1)):
+        assert built.toss(*args) is False
+    assert (out == 7).all() and (locked == 7).all()
+    assert built.toss(block, 608, out, 1 << 53) is True and out.tolist() == [1.0] * 8
+    assert built.toss(block, 0, out, 0) is True and out.tolist() == [0.0] * 8
+    assert built.toss(block, 0, out, (2 << 32) + 4) is True
+    assert out.tolist() == [1.0, 1.0, 0, 0, 0, 0, 0, 0]

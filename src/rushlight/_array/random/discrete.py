@@ -128,6 +128,8 @@ def bernoulli_(stream: Stream, out: Array, p: float = 0.5) -> Array:
         raise refuse("bernoulli_scalar_cpu_", out.dtype)
     # u < p for u = k / 2**53 is k < p * 2**53, whose right side needs no rounding.
     bound = math.ceil(p * 2.0**53)
+    if stream.few_coins(out, bound):
+        return out
     code = NATIVE.code or NATIVE.ask(out.size)
 
     def draw(flat: Array) -> None:

@@ -318,6 +318,19 @@ class Stream:
                 self._at = start + made.size
             return made
 
+    def few_coins(self, out: Array, bound: int) -> bool:
+        """Fills `out` with ones where uniform numbers below 2**53 are below `bound`, else zeros, of
+        what is left of the block. False (nothing drawn) where `few` would give None.
+        """
+        if FRESH is None:
+            return False
+        with self.lock:
+            start = self._at
+            done: bool = FRESH.toss(self._block, start, out, bound)
+            if done:
+                self._at = start + 2 * out.size
+            return done
+
     def few_places(self, n: int) -> Array | None:
         """A fresh permutation of range(n), of int64, as `few` makes arrays."""
         if FRESH is None:

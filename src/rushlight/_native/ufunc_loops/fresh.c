@@ -300,6 +300,41 @@ static PyObject *shuffled(PyObject *module, PyObject *const *args, Py_ssize_t co
     return (PyObject *)out;
 }
 
+#define TOSS(TYPE)                                                                              \
+    for (npy_intp k = 0; k < size; k++, words += 2)                                             \
+        ((TYPE *)PyArray_BYTES(out))[k] =                                                       \
+            (((npy_int64)(words[0] & 0x1FFFFF) << 32) | words[1]) < bound;
+
+/* Fills a dense array with ones where 53 bits of two of a block's words, from a place on, are below
+   a bound, else zeros, for (block, start, out, bound). Whether it could. */
+static PyObject *toss(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp from;
+    int overflow, type = count == 4 ? type_of(args[2]) : -1;
+    PyArrayObject *out = count == 4 ? (PyArrayObject *)args[2] : NULL;
+    if (out == NULL ||
+        (type < 0 && !(Py_TYPE(args[2]) == &PyArray_Type && PyArray_DESCR(out) == truths)) ||
+        !PyArray_ISWRITEABLE(out) || !is_dense(out) || PyArray_SIZE(out) > MOST ||
+        !PyLong_CheckExact(args[3]) ||
+        read_block(args[0], args[1], &from) < 2 * PyArray_SIZE(out))
+        Py_RETURN_FALSE;
+    npy_int64 bound = PyLong_AsLongLongAndOverflow(args[3], &overflow);
+    if (overflow)
+        Py_RETURN_FALSE;
+    npy_intp size = PyArray_SIZE(out);
+    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
+    if (type == 0) {
+        TOSS(float)
+    }
+    else if (type == 1) {
+        TOSS(double)
+    }
+    else {
+        TOSS(npy_bool)
+    }
+    Py_RETURN_TRUE;
+}
+
 /* ---- counts -------------------------------------------------------------------------------- */
 
 #define COUNT_IN(T)                                                                              \
@@ -368,6 +403,7 @@ static PyMethodDef methods[] = {
     {"normals", QUICKLY(normals), "Normals of a block's words in a shape; None for odd ones."},
     {"paired", QUICKLY(paired), "Normals that are worked out in a shape; None for odd ones."},
     {"shuffled", QUICKLY(shuffled), "A permutation by a block's words; None for odd ones."},
+    {"toss", QUICKLY(toss), "Fills an array by a block's words; False for odd ones."},
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
     {"are_equal", QUICKLY(are_equal), "Whether elements are the same; None for odd arrays."},
