@@ -29,7 +29,7 @@ _MANY: Final = 4096
 _FEW: Final = 1024  # elements of a transform that takes less than what comes before it
 _SHARED: Final = 32768  # elements that are worth waking another thread
 _SINGLE: Final = (D.float32, D.complex64)
-_COMPLEX: Final = {
+_COMPLEX: Final[dict[RawType, RawType]] = {
     np.dtype(np.float32): np.dtype(np.complex64),
     np.dtype(np.float64): np.dtype(np.complex128),
 }
