@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rushlight._array import kernels
 from rushlight._array.reduce import moments as module
 from tests.array import _norms as norms
 
@@ -125,3 +127,28 @@ def test_layer_norm_of_half_precision_and_of_nothing() -> None:
     assert y.shape == (0, 6) and mean.shape == (0, 1)
     d_x, d_weight, _ = norms.layer_norm_backward(empty, empty, 1, mean, rstd)
     assert d_x.shape == (0, 6) and not d_weight.any()
+
+
+@pytest.mark.parametrize("least", [1, sys.maxsize], ids=["kernel", "numpy"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("size", [5, 17_000, 70_001])
+def test_all_elements_at_once(
+    monkeypatch: pytest.MonkeyPatch, size: int, dtype: type, least: int
+) -> None:
+    monkeypatch.setattr(kernels, "LEAST", least)
+    scales = [(1, 0), (1, 100)]
+    scales += [] if dtype is np.float16 else [(1e15, 1e17), (1e-18, 0), (0, 0.1), (1e-3, -1e3)]
+    for scale, offset in scales:
+        x = normal(size, scale=scale, offset=offset, dtype=dtype)
+        exact = x.astype(np.longdouble)
+        variance, mean = module.var_mean(x, None, 1)
+        rtol = {np.float16: 5e-4, np.float32: 7e-8, np.float64: 1e-11}[dtype]
+        near = rtol * float(np.abs(exact).max()) * 1e-3
+        np.testing.assert_allclose(mean, exact.mean().astype(dtype), 2 * rtol, near)
+        np.testing.assert_allclose(variance, exact.var(ddof=1).astype(dtype), 2 * rtol, near**2)
+    for special in (np.inf, -np.inf, np.nan):
+        x = normal(size, dtype=dtype)
+        x[3] = special
+        variance, mean = module.var_mean(x)
+        assert np.isnan(variance)
+        np.testing.assert_array_equal(mean, np.asarray(np.nan, dtype))

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._formula import words
-from ..._formula.ir import total as sum_of_all
+from ..._formula.ir import cast, total as sum_of_all
 from ..types import BOOL, FLOAT64
 from .launch import FLAT, Kernel, chunks_of, floating, plain, ready
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
+    from ..._formula.ir import Symbol
     from ..annotations import Array
     from ..nn.generated_losses import _Summed
 
@@ -27,6 +28,14 @@ _CHOOSE = {
     (True, False): Kernel(words.where, "f b1", "s", "f"),
 }
 _WHOLE = Kernel(sum_of_all, "f")
+
+
+def _deviations(x: Symbol, centre: Symbol) -> tuple[Symbol, Symbol]:
+    moved = cast(x, "f64") - centre
+    return sum_of_all(moved), sum_of_all(moved * moved)
+
+
+_DEVIATIONS = Kernel(_deviations, "f", "s f64")
 
 
 @cache
@@ -73,6 +82,16 @@ def total(x: Array) -> Any:
     if not _WHOLE.flat(x.dtype, (x,), (parts,), x.size):
         return None
     return np.array(np.add.reduce(parts), x.dtype)
+
+
+def sum_deviations(x: Array, centre: float) -> tuple[float, float] | None:
+    """The sums of x - centre and of its square over all elements, in float64; or None."""
+    if not floating(x.dtype) or not x.size or not ready():
+        return None
+    parts = tuple(np.empty((2, chunks_of(-(-x.size // FLAT), FLAT)), FLOAT64))
+    if not _DEVIATIONS.flat(x.dtype, (x, centre), parts, x.size):
+        return None
+    return float(np.add.reduce(parts[0])), float(np.add.reduce(parts[1]))
 
 
 def keep(g: Array, mask: Array) -> Array | None:

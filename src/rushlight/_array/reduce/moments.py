@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rushlight._array import kernels
 from rushlight._array.reduce.row_sums import (
     LONG_ROW,
     gather_rows,
@@ -46,11 +47,15 @@ def var_mean(
     sums = np.empty(rows.shape[0], np.float64)
     squares = np.empty(rows.shape[0], np.float64)
     with np.errstate(all="ignore"):
-        centre = np.divide(row_sum(rows).astype(np.float64), count)
-        starts = row_blocks(rows.shape[0], min(count, LONG_ROW))
-        for start in starts:
-            part = slice(start, start + starts.step)
-            sums[part], squares[part] = _centred_sums(rows[part], centre[part, None])
+        known = _sums_of_one_row(rows) if len(rows) == 1 and count >= kernels.LEAST else None
+        if known is not None:
+            centre, sums, squares = known
+        else:
+            centre = np.divide(row_sum(rows).astype(np.float64), count)
+            starts = row_blocks(rows.shape[0], min(count, LONG_ROW))
+            for start in starts:
+                part = slice(start, start + starts.step)
+                sums[part], squares[part] = _centred_sums(rows[part], centre[part, None])
         # The sum of squares about c is that about the mean plus n (mean - c)².
         squared_deviations = squares - np.divide(sums * sums, count)
         squared_deviations = np.where(squared_deviations < 0, 0.0, squared_deviations)
@@ -59,6 +64,17 @@ def var_mean(
     if keepdims:
         shape = tuple(1 if a in axes else n for a, n in enumerate(raw.shape))
     return variance.reshape(shape).astype(x.dtype), mean.reshape(shape).astype(x.dtype)
+
+
+def _sums_of_one_row(row: Array) -> tuple[Array, Array, Array] | None:
+    """A centre, and the sums of x - centre and of its square, by a kernel."""
+    flat = row.reshape(-1)
+    first = kernels.elementwise.sum_deviations(flat, 0.0)
+    if first is None:
+        return None
+    centre = first[0] / flat.size
+    found = kernels.elementwise.sum_deviations(flat, centre)
+    return found and (np.array([centre]), np.array(found[:1]), np.array(found[1:]))
 
 
 def _centred_sums(rows: Array, centre: Array) -> tuple[Array, Array]:

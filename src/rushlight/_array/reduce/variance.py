@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import kernels
 from . import moments
 from .reduce import axes_of, in_order, reduced_count
 
@@ -51,7 +52,8 @@ def var_mean(
     if freedom <= 0 or (axis is not None and not x.size):
         _warn_few(name)
         freedom = 0.0
-    if x.size > _FEW and not (axis is None and x.size > _HUGE):
+    huge = axis is None and x.size > _HUGE and x.size < kernels.LEAST
+    if x.size > _FEW and not huge:
         return moments.var_mean(x, axis, 1 if correction is None else correction, keepdim)
     wide = x.astype(_WIDE)
     if axis is None and not keepdim and count:
