@@ -12,7 +12,7 @@ from rushlight._array.linalg import fft
 from rushlight._array.memory import dense_layout
 from rushlight._array.random import mt19937
 from rushlight._array.reduce import searchsorted
-from rushlight._array.shape import create
+from rushlight._array.shape import create, indexing
 from rushlight._base import dtypes as D
 from tests.native.loops import module, same
 
@@ -128,7 +128,7 @@ def test_shapes_of_arrays_and_ranges_of_elements(built: Any) -> None:
             x = np.array(values, kind)
             wanted = all(0 <= v <= 1 for v in x.tolist())
             assert built.are_between(x, 0, 1) is wanted and built.are_between(x, 0.0, 1.0) is wanted
-    for odd in (like.T, like.astype(int), like.astype(np.float16), like.view(Alike), 1, None):
+    for odd in (like.T, like.astype("i4"), like.astype(np.float16), like.view(Alike), 1, None):
         assert built.are_between(odd, 0, 1) is None
     for args in ((like, "0", 1), (like, 0), (like, 0, None), (like, 0, 1 << 60), ()):
         assert built.are_between(*args) is None
@@ -357,3 +357,22 @@ def test_odd_blocks_toss_nothing(built: Any) -> None:
     assert built.toss(block, 0, out, 0) is True and out.tolist() == [0.0] * 8
     assert built.toss(block, 0, out, (2 << 32) + 4) is True
     assert out.tolist() == [1.0, 1.0, 0, 0, 0, 0, 0, 0]
+
+
+def test_places_are_looked_at_as_the_plain_way_looks(
+    built: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    least, most = -(1 << 63), (1 << 63) - 1
+    for values in ([0, 3], [0, 4], [-1, 2], [least], [most], [3, 3, 3], [[0, 1], [2, 4]]):
+        x = np.array(values, np.int64)
+        for y in (x, x[::-1], x.astype(np.int32), x.view(Alike)):
+            said = []
+            for fresh in (built, None):
+                monkeypatch.setattr(indexing, "FRESH", fresh)
+                said.append([indexing.are_places(y, n) for n in (1, 4, 5, 1 << 60, most)])
+            assert said[0] == said[1] and all(type(one) is bool for one in said[0])
+    assert built.are_between(np.array([2, 3]), 2, 3) is True
+    assert built.are_between() is None and built.are_between(1, 2, 3) is None
+    table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for places, wanted in (([[0, 1], [1, 0]], [[1, 4], [3, 2]]), ([[-1, 0]], [[3, 2]])):
+        assert table.take_along_dim(torch.tensor(places), 0).tolist() == wanted

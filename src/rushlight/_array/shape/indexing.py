@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.caller import warn_the_caller
+from ..._native.ufunc_loops import FRESH
 from ..axes import ALL
 from ..memory.dense_layout import order_by
 from ..number import type_number
@@ -376,6 +377,14 @@ def index_backward(g: Array, shape: tuple[int, ...], indices: Positional) -> Any
         out[indices[0]] = g  # no place twice
         return out
     return fast.index_put(out, key_of(out, indices), g, True)
+
+
+def are_places(x: TensorLike, n: int) -> bool:
+    """Whether all whole numbers in `x`, of which there are some, are places among `n`; of arrays
+    and, where a step is recorded, of Tensors.
+    """
+    found: bool | None = None if FRESH is None else FRESH.are_between(x, 0, n - 1)
+    return bool(x.min() >= 0 and x.max() < n) if found is None else found
 
 
 # ---- places of nonzero elements -----------------------------------------------------------------

@@ -155,18 +155,23 @@ static PyObject *are_equal(PyObject *module, PyObject *const *args, Py_ssize_t c
     return PyBool_FromLong(same);
 }
 
-/* Whether all elements of a dense array of floats are between two numbers; None where it isn't. */
+/* Whether all elements of a dense array of floats, or of whole numbers of 64 bits, are between two
+   numbers; None where it isn't. */
 static PyObject *are_between(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     double low, high;
     int type = count == 3 ? type_of(args[0]) : -1, fine = 1;
-    PyArrayObject *x = (PyArrayObject *)args[0];
+    PyArrayObject *x = count == 3 ? (PyArrayObject *)args[0] : NULL;
+    if (type < 0 && count == 3 && Py_TYPE(args[0]) == &PyArray_Type && PyArray_ISALIGNED(x) &&
+        PyArray_DESCR(x) == integers)
+        type = 2;
     if (type < 0 || !is_dense(x) || PyArray_SIZE(x) > MOST || !read_number(args[1], &low) ||
         !read_number(args[2], &high))
         Py_RETURN_NONE;
     for (npy_intp k = 0; fine && k < PyArray_SIZE(x); k++) {
-        double value = type == 0 ? ((const float *)PyArray_BYTES(x))[k]
-                                 : ((const double *)PyArray_BYTES(x))[k];
+        double value = type == 0   ? ((const float *)PyArray_BYTES(x))[k]
+                       : type == 1 ? ((const double *)PyArray_BYTES(x))[k]
+                                   : (double)((const npy_int64 *)PyArray_BYTES(x))[k];
         fine = value >= low && value <= high;
     }
     return PyBool_FromLong(fine);

@@ -482,7 +482,7 @@ def take_along_dim(
                 )
             sizes[d] = places[d] = wide
     n = sizes[axis]
-    if n and indices._raw.size and holds(lambda x: x.min() < 0 or x.max() >= n, indices):
+    if n and indices._raw.size and not holds(lambda x: raw.are_places(x, n), indices):
         indices = table("remainder")(indices, n)
     expanded = apply_view(expand.op, input, (tuple(sizes), False))
     where = apply_view(expand.op, indices, (tuple(places), False))
