@@ -19,7 +19,8 @@ FUNCTIONS = [pytest.param(f, id=f"{name}-{key}") for name in NAMES
              for key, f in (("value", ROWS[name][0].op.raw),
                             ("gradient", ROWS[name][0].op.formulas[0]))]  # fmt: skip
 CASES = [((6, 9), 1), ((6, 9), 0), ((3, 4, 5), 1), ((3, 4, 5), -1), ((7,), 0), ((1, 1), 1), ((), 0),
-         ((40, 30, 5), 1), ((300, 3, 4, 2), 1), ((300, 9, 2), 0), ((90, 3, 17), 1)]  # fmt: skip
+         ((40, 30, 5), 1), ((300, 3, 4, 2), 1), ((300, 9, 2), 0), ((90, 3, 17), 1),
+         ((70000, 3), 1), ((9000, 16), -1), ((140, 1000, 1), 2)]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

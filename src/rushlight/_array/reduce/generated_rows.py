@@ -298,7 +298,9 @@ def _general(me: Any, *given: Any) -> Any:
     arrays = [lift(a) for a in arrays]
     wide = arrays[form.main_place].dtype
     out = np.empty(kept if form.result == "r" else shape, wide)
-    if last:
+    if last and form.result == "r" and len(arrays) == 1 and columns <= _SHORT:
+        _by_columns(form, out, arrays[0], columns)
+    elif last:
         _by_blocks(form, out, arrays, columns)
     else:
         _at_once(form, out, arrays, axes)
@@ -333,6 +335,15 @@ def _at_once(form: Form, out: Array, arrays: list[Any], dim: int | tuple[int, ..
     body, constants, buffers = form.body(True, out.dtype)
     shape = next(a for a, kind in zip(arrays, form.kinds) if kind == "f").shape
     body(out, *arrays, dim, *constants, *[np.empty(shape, out.dtype) for _ in range(buffers)])
+
+
+def _by_columns(form: Form, out: Array, x: Array, length: int) -> None:
+    """Reduces short rows, blocks of which are turned: NumPy begins its loop for each row else."""
+    rows, result = x.reshape(-1, length), out.reshape(1, -1)
+    starts = row_blocks(len(rows), length)
+    for start in starts:
+        part = slice(start, start + starts.step)
+        _at_once(form, result[:, part], [np.ascontiguousarray(rows[part].T)], 0)
 
 
 def _by_blocks(form: Form, out: Array, arrays: list[Any], length: int) -> None:
