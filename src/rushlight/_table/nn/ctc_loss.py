@@ -8,7 +8,7 @@ from ..._array import types as T
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
-from ..._core.storage import TensorBase
+from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
@@ -205,7 +205,9 @@ def _loss(
     if zero_infinity:
         loss = table("where")(loss == float("inf"), table("zeros_like")(loss), loss)
     if reduction == R.MEAN:
-        counts = table("tensor")(lengths, dtype=D.int64).clamp(min=1)
+        whole = T.as_array(lengths).astype(T.to_raw(D.int64), copy=False)
+        counts: Any = new_tensor(whole)
+        counts = counts.clamp(min=1)
         return (loss / counts.to(T.dtype_of(loss))).mean()
     if reduction == R.SUM:
         return loss.sum()
