@@ -208,7 +208,7 @@ def _apply_discrete(op: Op, args: Arguments) -> Any:
     try:
         if op.check is not None:
             op.check(args, raws)
-        result = op.small(*raws)
+        result = run_small(op, raws)
     except REFUSALS:
         return slow.apply(op, args)  # explains
     if type(result) is not ndarray:
@@ -281,13 +281,7 @@ def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
     try:
         result = op.small(a._raw, b)
     except (MemoryError, ValueError) as error:
-        raise refusal(
-            error,
-            (
-                a._raw,
-                b,
-            ),
-        ) from None
+        raise refusal(error, (a._raw, b)) from None
     if type(result) is not ndarray:
         result = as_array(result)
     out = new_tensor(result)
@@ -432,8 +426,17 @@ def apply_view(op: Op, a: TensorBase, args: Positional) -> Any:
     if not a._plain or mode.slow:
         return slow.apply(op, [a, *args])
     array = a._raw
+    small = op.small
+    count = len(args)
     try:
-        result = op.small(array, *args)
+        if count == 1:  # an unpacked tuple would be copied first, twice
+            result = small(array, args[0])
+        elif count == 2:
+            result = small(array, args[0], args[1])
+        elif count == 4:
+            result = small(array, args[0], args[1], args[2], args[3])
+        else:
+            result = small(array, *args)
     except Exception as error:
         if mode.grad and a._view is not None:
             follows(a)  # a view that can't follow its base says so first
@@ -555,13 +558,7 @@ def apply_list(op: Op, tensors: Arguments, rest: tuple[Any, ...]) -> Any:
     try:
         result = op.small(arrays, rest[0]) if len(rest) == 1 else op.small(arrays, *rest)
     except (MemoryError, ValueError) as error:
-        raise refusal(
-            error,
-            (
-                arrays,
-                *rest,
-            ),
-        ) from None
+        raise refusal(error, (arrays, *rest)) from None
     out = new_tensor(result)
     if live and mode.grad:
         dtype = result.dtype
