@@ -365,33 +365,37 @@ static PyObject *convolve(PyObject *const *args)
         deep * area * count > COLUMNS || rows * area * count > COLUMNS ||
         rows * deep * area * count >= WORK)
         return NULL;
-    PyArrayObject *out = new_array(floats[type], 4, sizes);
-    if (out == NULL)
+    char *room = PyMem_Malloc(3 * COLUMNS * item); /* more than a thread's stack may have left */
+    PyArrayObject *out = room == NULL ? NULL : new_array(floats[type], 4, sizes);
+    if (out == NULL) {
+        PyMem_Free(room);
         return NULL;
+    }
     char *to = PyArray_BYTES(out), *matrix = PyArray_BYTES(w);
-    double columns[COLUMNS], side_by_side[COLUMNS], weights[COLUMNS];
+    char *columns = room, *side_by_side = room + COLUMNS * item;
+    char *weights = side_by_side + COLUMNS * item;
     if (!is_dense(w)) {
-        join_lines(w, (char *)weights);
-        matrix = (char *)weights;
+        join_lines(w, weights);
+        matrix = weights;
     }
     int alone = area >= WIDE || count == 1;
     for (npy_intp n = 0; n < count; n++) {
         const char *sample = PyArray_BYTES(x) + n * channels * p.size[0] * p.size[1] * item;
-        char *at = (char *)columns + (alone ? 0 : n * area * item);
+        char *at = columns + (alone ? 0 : n * area * item);
         unfold(&p, type, channels, sample, at, alone ? area : count * area);
         if (alone)
             multiply(type, matrix, at, to + n * rows * area * item, rows, deep, area);
     }
     if (!alone) {
-        char *all = (char *)side_by_side;
-        multiply(type, matrix, (char *)columns, all, rows, deep, count * area);
+        multiply(type, matrix, columns, side_by_side, rows, deep, count * area);
         for (npy_intp n = 0; n < count; n++)
             for (npy_intp r = 0; r < rows; r++)
-                memcpy(to + (n * rows + r) * area * item, all + (r * count + n) * area * item,
-                       area * item);
+                memcpy(to + (n * rows + r) * area * item,
+                       side_by_side + (r * count + n) * area * item, area * item);
     }
     if (bias != NULL)
         add_bias(type, to, PyArray_BYTES(bias), count, rows, area);
+    PyMem_Free(room);
     return (PyObject *)out;
 }
 
