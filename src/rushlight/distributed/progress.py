@@ -233,10 +233,11 @@ class Progress:
         """The thread: goes on with works that nobody waits for."""
         pause = _FIRST_PAUSE
         while True:
-            if not self.active:
-                self._busy.clear()
+            with self.lock:  # without it, none is active between the end of one and the next
                 if not self.active:
-                    self._busy.wait()
+                    self._busy.clear()
+            if not self._busy.is_set():
+                self._busy.wait()
                 pause = _FIRST_PAUSE
             if self._waiters or not self.advance():
                 time.sleep(pause)
