@@ -191,39 +191,39 @@ def interpolate(
     trilinear or area. Raises: ValueError, NotImplementedError for options that don't go together.
     """
     shape = input._raw.shape if isinstance(input, TensorBase) else (0,) * input.dim()
-    options = (size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
-    if _PLAIN.issuperset(map(type, options)):
-        op, rest = _settle(shape, *options)
+    options = (size, scale_factor, align_corners, recompute_scale_factor, antialias)
+    if type(mode) is str and _PLAIN.issuperset(map(type, options)):
+        op, rest = _settle(shape, mode, *options)
     else:
-        op, rest = _resolve(input, shape, *options)
+        op, rest = _resolve(input, shape, mode, *options)
     if op is None:
         return _area(input, rest[0], len(shape) - 2)
     return apply_n(op, [input, *rest])
 
 
-_PLAIN: Final = frozenset({int, float, bool, str, type(None)})
+_PLAIN: Final = frozenset({int, float, bool, type(None)})
 
 
 @lru_cache(512, typed=True)
 def _settle(
     shape: Shape,
+    mode: str,
     size: object,
     scale_factor: object,
-    mode: str,
     align_corners: bool | None,
     recompute: bool | None,
     antialias: bool,
 ) -> tuple[Op | None, Positional]:
     """`_resolve` where no option is an object of a program's, which is remembered."""
-    return _resolve(None, shape, size, scale_factor, mode, align_corners, recompute, antialias)
+    return _resolve(None, shape, mode, size, scale_factor, align_corners, recompute, antialias)
 
 
 def _resolve(
     input: Tensor | None,
     shape: Shape,
+    mode: str,
     size: object,
     scale_factor: object,
-    mode: str,
     align_corners: bool | None,
     recompute: bool | None,
     antialias: bool,
