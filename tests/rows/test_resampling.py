@@ -184,6 +184,6 @@ def test_sizes_factors_and_types_that_were_met_before_are_not_mistaken_for_each_
 
 
 def test_sizes_that_are_no_numbers_are_refused_with_the_tensor_named() -> None:
-    for options in ({"size": "a"}, {"scale_factor": "2"}):
+    for options in ({"size": "a"}, {"scale_factor": "2"}, {"size": 3.5}):
         with pytest.raises(TypeError, match=r"upsample_nearest2d\(\) .* got \(Tensor, "):
             F.interpolate(rl.zeros(1, 1, 2, 2), **options)

@@ -193,7 +193,10 @@ def interpolate(
     shape = input._raw.shape if isinstance(input, TensorBase) else (0,) * input.dim()
     options = (size, scale_factor, align_corners, recompute_scale_factor, antialias)
     if type(mode) is str and _PLAIN.issuperset(map(type, options)):
-        op, rest = _settle(shape, mode, *options)
+        try:
+            op, rest = _settle(shape, mode, *options)
+        except TypeError:  # in whose text the tensor is to be named
+            op, rest = _resolve(input, shape, mode, *options)
     else:
         op, rest = _resolve(input, shape, mode, *options)
     if op is None:
