@@ -16,7 +16,7 @@ from ..._base.device import on_meta
 from ..._base.lazy import Pending, lazy
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
-from ..._formula.words import WORLDS as WORDS_OF
+from ..._formula.words import WORLDS as WORDS_OF, scale_unit as scale_unit
 
 if TYPE_CHECKING:
     from ..._array.annotations import RawType
@@ -233,11 +233,6 @@ def expand_reduced(
 def keep(g: Tensor, mask: Tensor) -> Tensor:
     """`g` where `mask` is True, zero elsewhere."""
     return _functions["where"](mask, g, 0)
-
-
-def scale_unit(g: Tensor, x: Tensor, norm: Tensor) -> Tensor:
-    """g times x / norm, and times zero where the norm is zero."""
-    return g * _functions["where"](norm == 0, 0, x / norm)
 
 
 def angle_gradient(x: Tensor) -> Tensor:
