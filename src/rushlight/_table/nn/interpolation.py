@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from ..._array import types as T
@@ -207,20 +207,6 @@ def interpolate(
 _PLAIN: Final = frozenset({int, float, bool, type(None)})
 
 
-@lru_cache(512, typed=True)
-def _settle(
-    shape: Shape,
-    mode: str,
-    size: object,
-    scale_factor: object,
-    align_corners: bool | None,
-    recompute: bool | None,
-    antialias: bool,
-) -> tuple[Op | None, Positional]:
-    """`_resolve` where no option is an object of a program's, which is remembered."""
-    return _resolve(None, shape, mode, size, scale_factor, align_corners, recompute, antialias)
-
-
 def _resolve(
     input: Tensor | None,
     shape: Shape,
@@ -286,6 +272,10 @@ def _resolve(
         output_size = [math.floor(float(n) * f) for n, f in zip(shape[2:], factors)]
     steps: Positional = tuple(factors) if factors is not None else (None,) * dims
     return row.op, (tuple([int(n) for n in output_size]), *corners, *steps)
+
+
+#: `_resolve` where no option is an object of a program's, which is remembered.
+_settle: Final = lru_cache(512, typed=True)(partial(_resolve, None))
 
 
 def _area(input: Tensor, size: list[int], dims: int) -> Tensor:
