@@ -54,11 +54,11 @@ def each_vector(
 ) -> None:
     """Calls `body` for the places of `count` elements, from the first to the last."""
 
-    def one(at: Places, carried: list[Value]) -> list[Value]:
+    def one(at: Places, _: int, carried: list[Value]) -> list[Value]:
         body(at)
         return carried
 
-    start, _ = _whole(f, type, count, lambda at, _, carried: one(at, carried), [], unrolled)
+    start, _ = _whole(f, type, count, one, [], unrolled)
     with f.when(start < count):
         body(Places(f, type, start, f.mask(count - start, target.lanes(type))))
 
