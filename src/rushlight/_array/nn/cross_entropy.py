@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rushlight._array.reduce.row_sums import (
+from ..reduce.row_sums import (
     CONFIDENT,
     FLOOR,
     TOP,
@@ -21,7 +21,7 @@ from rushlight._array.reduce.row_sums import (
     logsumexp_rows,
     row_blocks,
 )
-from rushlight._array.shape.gather import gather, write_along
+from ..shape.gather import gather, write_along
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rushlight._array import kernels
-from rushlight._array.reduce.row_sums import (
+from .. import kernels
+from .row_sums import (
     LONG_ROW,
     gather_rows,
     lift,
