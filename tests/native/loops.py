@@ -3,6 +3,8 @@
 import importlib.util
 import subprocess
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,15 @@ def module(name: str, folder: Path) -> Any:
     built = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(built)
     return built
+
+
+@contextmanager
+def placed(name: str, folders: pytest.TempPathFactory) -> Iterator[Any]:
+    """An extension module of `ufunc_loops`, in its place meanwhile."""
+    found = module(name, folders.mktemp(name))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ufunc_loops, name.upper(), found)
+        yield found
 
 
 def same(a: Any, b: Any) -> bool:

@@ -11,7 +11,7 @@ import rushlight as torch
 import rushlight.nn.functional as F
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import conv
-from tests.native.loops import Plain, module, same
+from tests.native.loops import Plain, placed, same
 
 Function = Callable[..., Any]
 
@@ -19,9 +19,7 @@ Function = Callable[..., Any]
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The extension module, in its place."""
-    found = module("windows", tmp_path_factory.mktemp("windows"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "WINDOWS", found)
+    with placed("windows", tmp_path_factory):
         yield
 
 

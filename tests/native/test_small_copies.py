@@ -12,7 +12,7 @@ from rushlight._array.shape import concatenate, rearrange, views
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import interpolation
 from rushlight._table.rows.small_arrays import COPIES
-from tests.native.loops import Plain, module
+from tests.native.loops import Plain, placed
 
 Function = Callable[..., Any]
 MODULES = {"shape.rearrange": rearrange, "shape.views": views, "shape.concatenate": concatenate}
@@ -27,9 +27,7 @@ TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The extension module, in its place."""
-    found = module("copies", tmp_path_factory.mktemp("copies"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "COPIES", found)
+    with placed("copies", tmp_path_factory):
         yield
 
 

@@ -13,7 +13,7 @@ import rushlight.nn.functional as F
 from rushlight._array.linalg import vector_products
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import normalization as N
-from tests.native.loops import Plain, module, same
+from tests.native.loops import Plain, placed, same
 
 Function = Callable[..., Any]
 SPECIAL = [0.0, -0.0, 1e-40, 3e38, -3e38, np.inf, -np.inf, np.nan, 1e-8]
@@ -23,9 +23,7 @@ ODD_NUMBERS = [1, True, 0.0, -1.0, np.float64(1e-5), 1e300, float("nan")]
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The extension module, in its place."""
-    found = module("norms", tmp_path_factory.mktemp("norms"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "NORMS", found)
+    with placed("norms", tmp_path_factory):
         yield
 
 

@@ -12,7 +12,7 @@ from rushlight._array.reduce import extreme, scan, sort
 from rushlight._native import ufunc_loops
 from rushlight._table.reduce import sort as table_sort
 from rushlight._table.rows.small_arrays import ORDERS
-from tests.native.loops import Plain, module
+from tests.native.loops import Plain, placed
 
 Function = Callable[..., Any]
 MODULES = {"reduce.sort": sort, "reduce.extreme": extreme, "reduce.scan": scan}
@@ -28,9 +28,7 @@ SPECIAL = [0.0, -0.0, 1.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -np.nan, 3.0, 1e-
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The extension module, in its place."""
-    found = module("orders", tmp_path_factory.mktemp("orders"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "ORDERS", found)
+    with placed("orders", tmp_path_factory):
         yield
 
 

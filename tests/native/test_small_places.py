@@ -11,7 +11,7 @@ import rushlight as torch
 from rushlight._array.nn import class_losses, embedding
 from rushlight._array.shape import gather, indexing, scatter
 from rushlight._native import ufunc_loops
-from tests.native.loops import Plain, module
+from tests.native.loops import Plain, placed
 
 Function = Callable[..., Any]
 WAYS = [(scatter.gather, "Gdif"), (scatter.index_select, "Idi")]
@@ -21,9 +21,7 @@ TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The extension module, in its place."""
-    found = module("places", tmp_path_factory.mktemp("places"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "PLACES", found)
+    with placed("places", tmp_path_factory):
         yield
 
 

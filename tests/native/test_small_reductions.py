@@ -14,7 +14,7 @@ import rushlight as torch
 from rushlight._native import ufunc_loops
 from rushlight._table import ROWS
 from rushlight._table.rows import small_arrays
-from tests.native.loops import Plain, module, same
+from tests.native.loops import Plain, placed, same
 
 Function = Callable[..., Any]
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1e-40, 3e38, -3e38, np.inf, -np.inf, np.nan, 2.0, 2.0]
@@ -28,9 +28,7 @@ CHOICES = {"k": (False, True), "n": (None,), "c": (None, 0, 1, 2, -3), "2": (2, 
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The extension module, in its place."""
-    found = module("reductions", tmp_path_factory.mktemp("reductions"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "REDUCTIONS", found)
+    with placed("reductions", tmp_path_factory) as found:
         yield found
 
 

@@ -12,7 +12,7 @@ import pytest
 import rushlight as torch
 from rushlight._array.optimizers.rule import Rule, Update, constants
 from rushlight._native import ufunc_loops
-from tests.native.loops import module, same
+from tests.native.loops import placed, same
 
 SHAPES: list[tuple[int, ...]] = [(3,), (48,), (49,), (8, 8), (257,), (16, 65), (2, 64), (), (0,)]
 OPTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -28,9 +28,7 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The extension module, in its place."""
-    found = module("sweeps", tmp_path_factory.mktemp("sweeps"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "SWEEPS", found)
+    with placed("sweeps", tmp_path_factory) as found:
         yield found
 
 

@@ -12,7 +12,7 @@ import rushlight as torch
 import rushlight.nn.functional as F
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import pool
-from tests.native.loops import Plain, module
+from tests.native.loops import Plain, placed
 
 Function = Callable[..., Any]
 MEANS, LARGEST = pool._avg_pool(2), pool._max_pool(2)
@@ -21,9 +21,7 @@ MEANS, LARGEST = pool._avg_pool(2), pool._max_pool(2)
 @pytest.fixture(scope="module", autouse=True)
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The extension module, in its place."""
-    found = module("windows", tmp_path_factory.mktemp("windows"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "WINDOWS", found)
+    with placed("windows", tmp_path_factory):
         yield
 
 
