@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rushlight._formula.ir import trace
 from rushlight._native import prebuilt
+from rushlight._native.fusion.row_loops import lower_group
 from rushlight._native.llvm import target
 from rushlight._native.llvm.emit import I64, Module
 from rushlight._native.llvm.prebuilt_objects import Collected
@@ -92,8 +94,10 @@ SOME = """
 KEYS = """
     from hashlib import sha256
     from rushlight._compile import kernels_ahead
-    found = sorted(kernels_ahead.collect({name!r}).texts)
-    print(len(found), sha256("".join(found).encode()).hexdigest())
+    collected = kernels_ahead.collect({name!r})
+    found = sorted(collected.texts) + sorted(collected.recipes.items())
+    print(len(collected.texts), sha256(repr(found).encode()).hexdigest())
+    print(len(set(collected.recipes.values())) == len(collected.recipes) > 1000)
 """
 
 
@@ -222,6 +226,62 @@ def test_code_is_found_by_its_text_alone(some: Path) -> None:
         print(prebuilt.find(prebuilt.key_of(str(gemm.emit(F32))), imported))
     """
     assert run(code).splitlines() == ["['gemm', 'gemm_chunks']", "None None", "None", "None"]
+
+
+MADE = """
+    from rushlight._native import prebuilt
+    prebuilt.__path__.insert(0, {folder!r})
+    from rushlight._native.emitted import gemm
+    from rushlight._native.llvm import loader
+    from rushlight._native.llvm.emit import F32, F64
+    made = []
+    def emit(type, emit=gemm.emit):
+        made.append(type)
+        return emit(type)
+    emit.__module__, emit.__qualname__ = gemm.emit.__module__, gemm.emit.__qualname__
+    found = loader.load_made(emit, F32)
+    print(sorted(found), len(made), prebuilt.find_made(emit, (F64,)), prebuilt.find_made(emit, ()))
+    prebuilt._same_sources.cache_clear()
+    prebuilt.digest_sources = lambda: {digest!r}
+    print(loader.load_made(emit, F32) == found, len(made), loader.statistics["compiled"])
+"""
+
+
+@pytest.mark.parametrize("digest", ["", "0123"])
+def test_what_is_found_by_its_recipe_is_not_made(some: Path, digest: str) -> None:
+    said = run(MADE.format(folder=str(some), digest=digest)).splitlines()
+    assert said == ["['gemm', 'gemm_chunks'] 0 None None", "True 1 0"]
+
+
+def test_a_change_of_any_writers_source_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(prebuilt.__file__).parents[2]
+    for part in ("_native", "_formula"):
+        shutil.copytree(package / part, tmp_path / part)
+    here = prebuilt.digest_sources()
+    assert here
+    monkeypatch.setattr(prebuilt, "__file__", str(tmp_path / "_native/prebuilt/__init__.py"))
+    assert prebuilt.digest_sources() == here
+    for name in ("_native/fusion/lowering.py", "_native/math/exponential.py", "_formula/ir.py"):
+        path = tmp_path / name
+        before = path.read_bytes()
+        path.write_bytes(before + b"#")
+        assert prebuilt.digest_sources() != here, name
+        path.write_bytes(before)
+    (tmp_path / "_formula/ir.py").rename(tmp_path / "_formula/ri.py")
+    assert prebuilt.digest_sources() != here
+    (tmp_path / "_formula/unreadable.py").mkdir()
+    assert prebuilt.digest_sources() == ""
+
+
+def test_recipes_tell_constants_apart_to_the_last_digit() -> None:
+    def recipe(number: float) -> str:
+        group = trace("scaled", lambda x: x * number, {"x": ("f", "f64")})
+        return prebuilt.recipe_of(lower_group, (group, 8))
+
+    numbers = [0.1, 0.10000000000000002, 0.0, -0.0, float("inf"), float("nan")]
+    assert len({recipe(number) for number in numbers}) == len(numbers)
 
 
 @pytest.mark.skipif(not prebuilt.present(), reason="the package was built without kernels")

@@ -37,7 +37,7 @@ def add_rows(table: Array, index: Array, rows: Array) -> bool:
     code = _known.get(dtype)
     if code is None:
         type = F32 if dtype is FLOAT32 else F64
-        made = Code.of(lambda: emit_added_rows(type), 0.15)
+        made = Code.of(f"add_rows_{type.suffix}", 0.15, emit_added_rows, type)
         if made is None:
             return False
         code = _known[dtype] = made

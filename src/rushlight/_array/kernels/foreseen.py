@@ -99,7 +99,7 @@ def emit_written() -> None:
         for word in pairs_code.COMBINED:
             pairs_code.load(word, kind)
         gemm_code.load_chunks(kind)
-        loader.load(emit_added_rows(kind))
+        loader.load_made(emit_added_rows, kind)
         for is_product in (False, True):
             scan_code.load(kind, is_product)
         for axes, nearest, border, align in product((2, 3), *[(False, True)] * 3):

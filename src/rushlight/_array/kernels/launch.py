@@ -155,19 +155,21 @@ else:
 
 
 class Code:
-    """The functions `<name>` and `<name>_all` of a module, compiled: chunks of some work.
+    """The functions `<name>` and `<name>_all` of `make(*arguments)`: chunks of some work.
 
     `cost` is what an element takes in nanoseconds, roughly.
     """
 
     __slots__ = ("all", "body", "least", "whole")
 
-    def __init__(self, module: Module, cost: float) -> None:
-        addresses = engine.load(module)
-        self.body = addresses[module.name]
+    def __init__(
+        self, name: str, cost: float, make: Callable[..., Module], *arguments: object
+    ) -> None:
+        addresses = engine.load_made(make, *arguments)
+        self.body = addresses[name]
         self.least = _WORTH_THREADS / cost
         # A foreign function gives up the interpreter lock.
-        self.whole = addresses[f"{module.name}_all"]
+        self.whole = addresses[f"{name}_all"]
         self.all: Any = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(self.whole)
 
     def run(self, frame: bytes, chunks: int, work: int) -> None:
@@ -180,10 +182,10 @@ class Code:
         self.all(frame, chunks)
 
     @staticmethod
-    def of(module: Callable[[], Any], cost: float) -> Code | None:
-        """The code of a module that `module` emits; None where LLVM refuses it."""
+    def of(name: str, cost: float, make: Callable[..., Module], *arguments: object) -> Code | None:
+        """The code of `make(*arguments)`; None where LLVM refuses it."""
         try:
-            return Code(module(), cost)
+            return Code(name, cost, make, *arguments)
         except _REFUSALS as error:
             refuse_launch(error)
             return None
@@ -205,10 +207,8 @@ class _Compiled(Code):
     __slots__ = ("frame", "group", "launch", "mode", "pack", "strides")
 
     def __init__(self, group: Group, vectors: int | None, ragged: bool) -> None:
-        module = lower_group(
-            group, lanes_for(group, target.machine().width), vectors=vectors, ragged=ragged
-        )
-        super().__init__(module, _cost(group))
+        lanes = lanes_for(group, target.machine().width)
+        super().__init__(group.name, _cost(group), lower_group, group, lanes, vectors, ragged)
         self.group = group
         self.frame = Frame(len(group.operands), len(group.outputs))
         words = "".join("d" if o.kind == "s" and o.dtype[0] == "f" else "q" for o in group.operands)
@@ -222,7 +222,7 @@ class _Compiled(Code):
             -1 if group.kind(o.value) == "f" else int(group.kind(o.value) == "r")
             for o in group.outputs
         ]
-        self.launch = self._launcher(module.name) if _direct() else None
+        self.launch = self._launcher(group.name) if _direct() else None
 
     def _launcher(self, name: str) -> AnyCallable | None:
         count, codes = len(self.group.operands), [o.dtype for o in self.group.operands]

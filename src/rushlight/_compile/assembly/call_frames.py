@@ -46,8 +46,9 @@ def kernel_address(group: Group, vectors: int | None, ragged: bool) -> int:
     key = (str(group), lanes, vectors, ragged)
     found = _KERNELS.get(key)
     if found is None:
-        module = lower_group(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
-        found = _KERNELS[key] = engine.load(module)[group.name]
+        # The last two: neither inlined, nor contracted.
+        made = engine.load_made(lower_group, group, lanes, vectors, ragged, False, False)
+        found = _KERNELS[key] = made[group.name]
     return found
 
 
@@ -124,8 +125,7 @@ class Frames:
                    width: int) -> tuple[int, int, int]:  # fmt: skip
         """Rows added to the rows of a table that indices name."""
         type = type_of(table.dtype)
-        module = scatter.emit_added_rows(type)
-        address = engine.load(module)[f"add_rows_{type.suffix}"]
+        address = engine.load_made(scatter.emit_added_rows, type)[f"add_rows_{type.suffix}"]
         chunks = -(-width // 64) if count * width >= THREADED else 1
         self.threaded = self.threaded or chunks > 1
         grain = 64 if chunks > 1 else width

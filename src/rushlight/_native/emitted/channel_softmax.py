@@ -25,10 +25,15 @@ Step = Callable[[Value, list[Value]], list[Value]]
 @cache
 def load(type: Type) -> dict[str, int]:
     """The addresses for float32 or float64."""
+    return engine.load_made(emit, type)
+
+
+def emit(type: Type) -> Module:
+    """The module with all functions."""
     module = Module("channel_softmax")
     for name, body in zip(NAMES, (_softmax, _log_softmax, _back, _log_back), strict=True):
         _function(module, name, type, body)
-    return engine.load(module)
+    return module
 
 
 class _Columns:

@@ -76,7 +76,7 @@ def weigh_words(type: Type, rows: int) -> int:
 @cache
 def load(type: Type) -> dict[str, int]:
     """The addresses of `correlate`, `weigh` and `pack` for float32 or float64."""
-    return engine.load(emit(type))
+    return engine.load_made(emit, type)
 
 
 def emit(type: Type) -> Module:

@@ -34,10 +34,15 @@ WEIGH = ("x", "g", "d", "images", "channels", *_PLANE)
 @cache
 def load(type: Type, kernel: Pair, stride: Pair) -> dict[str, int]:
     """The addresses of both."""
+    return engine.load_made(emit, type, kernel, stride)
+
+
+def emit(type: Type, kernel: Pair, stride: Pair) -> Module:
+    """The module with all functions."""
     module = Module("depthwise")
     _correlate(module, type, kernel, stride)
     _weigh(module, type, kernel, stride)
-    return engine.load(module)
+    return module
 
 
 class _Plane:

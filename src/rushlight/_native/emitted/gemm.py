@@ -55,13 +55,13 @@ FRAME = (
 @cache
 def load_chunks(type: Type) -> int:
     """The address of the blocks of products for float32 or float64."""
-    return engine.load(emit(type))["gemm_chunks"]
+    return engine.load_made(emit, type)["gemm_chunks"]
 
 
 @cache
 def load(type: Type) -> int:
     """The address of the product for float32 or float64."""
-    return engine.load(emit(type))["gemm"]
+    return engine.load_made(emit, type)["gemm"]
 
 
 def emit(type: Type) -> Module:

@@ -29,12 +29,17 @@ _POINTERS = ("x", "grid", "y", "g", "dx", "along")
 @cache
 def load(type: Type, axes: int, nearest: bool, border: bool, align: bool) -> dict[str, int]:
     """The addresses of both for float32 or float64 and two or three axes."""
+    return engine.load_made(emit, type, axes, nearest, border, align)
+
+
+def emit(type: Type, axes: int, nearest: bool, border: bool, align: bool) -> Module:
+    """The module with all functions."""
     module = Module("sampling")
     for name, words in (("forward", FORWARD), ("backward", BACKWARD)):
         f = module.function(name, [("frame", PTR), ("chunk", I64)])
         made = _Sampling(f, type, words, axes, nearest, border, align)
         (made.forward if name == "forward" else made.backward)()
-    return engine.load(module)
+    return module
 
 
 class _Sampling:

@@ -27,10 +27,15 @@ PLACE = ("g", "where", "x", "planes", "grain", "count", "area", "wrong")
 @cache
 def load(type: Type) -> dict[str, int]:
     """The addresses of `largest` and `place` for float32 or float64."""
+    return engine.load_made(emit, type)
+
+
+def emit(type: Type) -> Module:
+    """The module with all functions."""
     module = Module("max_pool")
     _largest(module, type)
     _place(module, type)
-    return engine.load(module)
+    return module
 
 
 def _words(f: Function, names: tuple[str, ...], pointers: tuple[str, ...]) -> dict[str, Value]:

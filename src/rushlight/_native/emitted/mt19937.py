@@ -42,10 +42,15 @@ _QUARTER_PI: Final = (-0.78515625, -2.4187564849853515625e-4, -3.774894977445941
 @cache
 def load() -> dict[str, int]:
     """The addresses of the functions."""
+    return engine.load_made(emit)
+
+
+def emit() -> Module:
+    """The module with all functions."""
     module = Module("mersenne")
     for emitted in (_words, _normals, _uniforms, _doubles, _coins, _shuffle):
         emitted(module)
-    return engine.load(module)
+    return module
 
 
 def _function(module: Module, name: str, *params: tuple[str, object]) -> Function:

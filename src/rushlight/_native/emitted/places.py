@@ -36,6 +36,11 @@ COMBINED: Final[dict[str, Callable[[Value, Value], Value]]] = {
 @cache
 def load() -> dict[str, int]:
     """The addresses of the functions by name."""
+    return engine.load_made(emit)
+
+
+def emit() -> Module:
+    """The module with all functions."""
     module = Module("places")
     for size, bits in BITS.items():
         _emit(module, f"pick_{size}", bits, _pick)
@@ -43,7 +48,7 @@ def load() -> dict[str, int]:
     for word, combined in COMBINED.items():
         for name, type in TYPES.items():
             _emit(module, f"{word}_{name}", type, partial(_combine, combined))
-    return engine.load(module)
+    return module
 
 
 _CHUNK: Final = 1 << 14  # elements of a chunk, about

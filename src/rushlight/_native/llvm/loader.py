@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._base.fork_locks import lock as make_lock
 from .. import prebuilt
 from ..references import keep_forever
 from . import object_cache as cache
-from .emit import Module
 from .llvmlite_binding import binding
 from .target import compiler, compiles, foreign
+
+if TYPE_CHECKING:
+    from .emit import Module
+    from .prebuilt_objects import Collected
 
 _lock = make_lock()
 _loaded: dict[str, dict[str, int]] = {}
@@ -30,17 +33,35 @@ statistics = {"built": 0, "compiled": 0, "read": 0, "known": 0}
 #: The names of modules that didn't come with the package, where nothing can compile them.
 unforeseen: dict[str, None] = {}
 
-_recorder: Callable[[Module, str], dict[str, int]] | None = None
+_recorder: Collected | None = None
 
 
 class UnforeseenError(RuntimeError):
     """A module that didn't come with the package, where there is no llvmlite to compile it."""
 
 
-def record(recorder: Callable[[Module, str], dict[str, int]]) -> None:
+def record(recorder: Collected) -> None:
     """From now on modules go to `recorder`, which gives their addresses; none is loaded."""
     global _recorder
     _recorder = recorder
+
+
+def load_made(make: Callable[..., Module], *arguments: object) -> dict[str, int]:
+    """As `load(make(*arguments))`; what came with the package isn't made.
+
+    `make` looks at nothing but its arguments, whose texts tell them apart, and at what is known of
+    the machine that code is made for. See Note [Or what it is made from] in `prebuilt`.
+    Raises: as `load`.
+    """
+    if _recorder is not None:
+        return _recorder.made(make, arguments)
+    if not foreign():
+        with _lock:
+            found = prebuilt.find_made(make, arguments)
+            if found is not None:
+                statistics["built"] += 1
+                return found
+    return load(make(*arguments))
 
 
 def load(module: Module) -> dict[str, int]:

@@ -13,13 +13,13 @@ the folder is taken as it is, so a change of a few formulas compiles a few objec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ..prebuilt import SETS, Instructions, key_of
+from ..prebuilt import DIGITS, SETS, Instructions, digest_sources, key_of, recipe_of
 from .llvmlite_binding import binding
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Collected:
         self.texts: dict[str, str] = {}
         self.names: dict[str, list[str]] = {}
         self.imports: dict[str, dict[str, str]] = {}
+        self.recipes: dict[str, str] = {}  # by key, of those that are found by one
         self._symbols: dict[int, str] = {}
         self._addresses: dict[str, dict[str, int]] = {}
 
@@ -62,6 +63,14 @@ class Collected:
                 known[name] = _WORD * (len(self._symbols) + 1)
                 self._symbols[known[name]] = self.symbol(key, name)
         return known
+
+    def made(self, make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int]:
+        """As a call with `make(*arguments)`, which will be found by these."""
+        module = make(*arguments)
+        text = str(module)
+        found = self(module, text)
+        self.recipes.setdefault(key_of(text), recipe_of(make, arguments))
+        return found
 
     def symbol(self, key: str, name: str) -> str:
         """What a module's function is called in the objects."""
@@ -122,13 +131,16 @@ def _in_c(name: str, collected: Collected) -> str:
     imports: list[str] = []
     for key, names in collected.names.items():
         asked = collected.imports[key]
-        modules.append(f'{{"{key}", {len(functions)}, {len(names)}, {len(imports)}, {len(asked)}}}')
+        recipe = collected.recipes.get(key, "")[:DIGITS]
+        places = f"{len(functions)}, {len(names)}, {len(imports)}, {len(asked)}"
+        modules.append(f'{{"{key[:DIGITS]}", "{recipe}", {places}}}')
         for one in names:
             symbol = collected.symbol(key, one)
             symbols.append(symbol)
             functions.append(f'{{"{one}", {symbol}}}')
         imports += [f'{{"{one}", {symbol}}}' for one, symbol in asked.items()]
     text = _C.replace("NAME", name).replace("SUPPORTED", _ASKED[name])
+    text = text.replace("SOURCES", digest_sources())
     for word, lines in (
         ("SYMBOLS", [f"void {s}(void);" for s in symbols]),
         ("MODULES", [f"    {line}," for line in modules]),
@@ -180,7 +192,7 @@ _C: Final = """\
 /* SYMBOLS */
 
 struct place { const char *name; void (*address)(void); };
-struct module { const char *key; int first, count, first_import, imports; };
+struct module { const char *key, *recipe; int first, count, first_import, imports; };
 
 static const struct place functions[] = {
 /* FUNCTIONS */
@@ -192,7 +204,7 @@ static const struct place imports[] = {
 };
 static const struct module modules[] = {
 /* MODULES */
-    {NULL, 0, 0, 0, 0}
+    {NULL, NULL, 0, 0, 0, 0}
 };
 
 static int can_run(void)
@@ -230,6 +242,23 @@ static PyObject *find(PyObject *self, PyObject *wanted)
     Py_RETURN_NONE;
 }
 
+/* The addresses by name of what was made in one way, or None. */
+static PyObject *find_made(PyObject *self, PyObject *wanted)
+{
+    const char *recipe = PyUnicode_AsUTF8(wanted);
+    if (recipe == NULL)
+        return NULL;
+    for (const struct module *m = modules; *recipe && m->key != NULL; m++)
+        if (strcmp(m->recipe, recipe) == 0)
+            return named(functions + m->first, m->count);
+    Py_RETURN_NONE;
+}
+
+static PyObject *sources(PyObject *self, PyObject *nothing)
+{
+    return PyUnicode_FromString("SOURCES");
+}
+
 static PyObject *keys(PyObject *self, PyObject *nothing)
 {
     PyObject *found = PyList_New(0);
@@ -244,6 +273,8 @@ static PyObject *keys(PyObject *self, PyObject *nothing)
 
 static PyMethodDef methods[] = {
     {"find", find, METH_O, "The addresses of a module's functions, and of those it imports."},
+    {"find_made", find_made, METH_O, "The addresses of the functions that were made in one way."},
+    {"sources", sources, METH_NOARGS, "The digest of the sources that they were written by."},
     {"keys", keys, METH_NOARGS, "The digests of all modules."},
     {"supported", supported, METH_NOARGS, "Whether the processor has the instructions."},
     {NULL, NULL, 0, NULL}

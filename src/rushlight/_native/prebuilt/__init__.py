@@ -10,6 +10,13 @@ A function is looked up by a digest of the text that it was compiled from. That 
 each process, as it is for objects on disk: so whatever has changed (the emitter, a formula, NumPy's
 or CPython's layout, the version of Python) leads to code that isn't found, never to other code than
 is asked for.
+
+Note [Or what it is made from]
+Writing a text takes milliseconds, and loads the emitter. So a module is first looked up by a digest
+of who writes it and with which arguments, where the writer looks at nothing else. That is as sure
+as its text as long as the sources of all that writes texts are the build's, byte for byte; a digest
+of them is made here and in the build. Where they differ (somebody edits them, or they aren't
+there), texts are written.
 """
 
 from __future__ import annotations
@@ -19,15 +26,20 @@ import platform
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._base.lazy import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
+    from ..llvm.emit import Module
+
 VERSION: Final = 1  # of the emitter: a part of the key of each object
+DIGITS: Final = 32  # of a key, by which modules are found
+_WRITERS: Final = ("_native", "_formula")  # the parts of the package that write texts
 
 
 class Instructions(NamedTuple):
@@ -120,6 +132,44 @@ def key_of(text: str) -> str:
     return sha256(f"{VERSION}\0{text}".encode()).hexdigest()
 
 
+def digest_sources() -> str:
+    """A digest of all that writes texts; empty where it can't be read."""
+    from hashlib import sha256
+
+    found = sha256(str(VERSION).encode())
+    place = Path(__file__).parents[2]
+    try:
+        for part in _WRITERS:
+            for path in sorted((place / part).rglob("*.py")):
+                body = path.read_bytes()
+                found.update(f"{path.relative_to(place).as_posix()} {len(body)} ".encode())
+                found.update(body)
+    except OSError:
+        return ""
+    return found.hexdigest()[:DIGITS]
+
+
+@cache
+def _same_sources() -> bool:
+    """Whether texts would be written as they were in the build."""
+    used = library()
+    return used is not None and used.sources() == digest_sources()
+
+
+def recipe_of(make: Callable[..., Module], arguments: tuple[object, ...]) -> str:
+    """The digest of who makes a module and from what. See Note [Or what it is made from]."""
+    return key_of(f"{make.__module__}.{make.__qualname__}{arguments!r}")
+
+
+def find_made(make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int] | None:
+    """The addresses of the functions of `make(*arguments)`, by name; None where it must be made."""
+    used: Any = library()
+    if not _same_sources():
+        return None
+    found: dict[str, int] | None = used.find_made(recipe_of(make, arguments)[:DIGITS])
+    return found
+
+
 def find(key: str, imports: Mapping[str, int]) -> dict[str, int] | None:
     """The addresses of a module's functions by name; None where it wasn't foreseen.
 
@@ -129,7 +179,7 @@ def find(key: str, imports: Mapping[str, int]) -> dict[str, int] | None:
     used = library()
     if used is None:
         return None
-    found: tuple[dict[str, int], dict[str, int]] | None = used.find(key)
+    found: tuple[dict[str, int], dict[str, int]] | None = used.find(key[:DIGITS])
     if found is None or found[1] != imports:
         return None
     return found[0]
