@@ -271,7 +271,7 @@ def test_a_change_of_any_writers_source_is_seen(
         path.write_bytes(before)
     (tmp_path / "_formula/ir.py").rename(tmp_path / "_formula/ri.py")
     assert prebuilt.digest_sources() != here
-    (tmp_path / "_formula/unreadable.py").mkdir()
+    (tmp_path / "_formula/gone.py").symlink_to(tmp_path / "nowhere")
     assert prebuilt.digest_sources() == ""
 
 

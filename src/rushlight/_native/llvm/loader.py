@@ -7,14 +7,12 @@ process. So its memory, and the compiler's, are kept for good.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..._base.fork_locks import lock as make_lock
 from .. import prebuilt
 from ..references import keep_forever
-from . import object_cache as cache
 from .llvmlite_binding import binding
 from .target import compiler, compiles, foreign
 
@@ -54,7 +52,7 @@ def load_made(make: Callable[..., Module], *arguments: object) -> dict[str, int]
     Raises: as `load`.
     """
     if _recorder is not None:
-        return _recorder.made(make, arguments)
+        return _recorder.make(make, arguments)
     if not foreign():
         with _lock:
             found = prebuilt.find_made(make, arguments)
@@ -87,6 +85,8 @@ def load(module: Module) -> dict[str, int]:
             raise UnforeseenError(
                 f"{module.name} didn't come with the package, and llvmlite isn't installed"
             )
+        from . import object_cache as cache  # and what it needs, for 2 ms
+
         key = _key(digest)
         if foreign():  # compiled, but there is nothing to call
             statistics["compiled"] += 1 if _compile(text) else 0
@@ -110,8 +110,9 @@ def load(module: Module) -> dict[str, int]:
 
 
 def _key(digest: str) -> str:
-    parts = (digest, *compiler())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    from hashlib import sha256  # loads OpenSSL, for 2 ms
+
+    return sha256("\0".join((digest, *compiler())).encode()).hexdigest()
 
 
 def _target_machine() -> Any:

@@ -64,7 +64,7 @@ class Collected:
                 self._symbols[known[name]] = self.symbol(key, name)
         return known
 
-    def made(self, make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int]:
+    def make(self, make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int]:
         """As a call with `make(*arguments)`, which will be found by these."""
         module = make(*arguments)
         text = str(module)

@@ -26,7 +26,6 @@ import platform
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._base.lazy import load
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from ..llvm.emit import Module
 
 VERSION: Final = 1  # of the emitter: a part of the key of each object
-DIGITS: Final = 32  # of a key, by which modules are found
+DIGITS: Final = 24  # of a key, by which modules are found
 _WRITERS: Final = ("_native", "_formula")  # the parts of the package that write texts
 
 
@@ -132,18 +131,26 @@ def key_of(text: str) -> str:
     return sha256(f"{VERSION}\0{text}".encode()).hexdigest()
 
 
+def _raise(error: OSError) -> None:
+    raise error
+
+
 def digest_sources() -> str:
     """A digest of all that writes texts; empty where it can't be read."""
     from hashlib import sha256
 
     found = sha256(str(VERSION).encode())
-    place = Path(__file__).parents[2]
+    package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     try:
         for part in _WRITERS:
-            for path in sorted((place / part).rglob("*.py")):
-                body = path.read_bytes()
-                found.update(f"{path.relative_to(place).as_posix()} {len(body)} ".encode())
-                found.update(body)
+            for folder, folders, names in os.walk(os.path.join(package, part), onerror=_raise):
+                folders.sort()
+                for name in sorted(names):
+                    if name.endswith(".py"):
+                        with open(os.path.join(folder, name), "rb") as file:
+                            body = file.read()
+                        place = folder[len(package) :].replace(os.sep, "/")
+                        found.update(f"{place}/{name} {len(body)} ".encode() + body)
     except OSError:
         return ""
     return found.hexdigest()[:DIGITS]
