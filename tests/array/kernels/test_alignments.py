@@ -62,9 +62,9 @@ def test_losses_and_gradients_equal_numpys(
     calls: list[int] = []
     plain = alignments.run
 
-    def note(kinds: Any) -> None:
+    def note(kinds: Any, turns: range) -> None:
         calls.append(len(kinds))
-        plain(kinds)
+        plain(kinds, turns)
 
     monkeypatch.setattr(alignments, "run", note)
     found = run(log_probs, inputs, lengths, True)

@@ -1,5 +1,6 @@
 """Steps of a layer listed and made by one call, against the same steps one by one."""
 
+import sys
 from itertools import product
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
+import rushlight as torch
 from rushlight._array import kernels
 from rushlight._array.kernels.gemm import faster
 from rushlight._array.memory import parallel
@@ -53,10 +55,10 @@ def layer(
 def both(monkeypatch: pytest.MonkeyPatch, *given: Any, **more: Any) -> int:
     """Compares the two ways to the bit; how many lists were run."""
     lists: list[int] = []
-    run = thread_pool.run_listed
+    run = thread_pool.run_repeatedly
     with monkeypatch.context() as patch:
         patch.setattr(kernels, "LEAST", 1)
-        patch.setattr(thread_pool, "run_listed", lambda *a: (lists.append(a[1]), run(*a))[1])
+        patch.setattr(thread_pool, "run_repeatedly", lambda *a: (lists.append(a[1]), run(*a))[1])
         listed = layer(*given, **more)
         patch.setattr(recurrent, "_has_native_steps", lambda *_: False)
         count = len(lists)
@@ -89,6 +91,64 @@ def test_what_isnt_a_plain_layer_goes_step_by_step(monkeypatch: pytest.MonkeyPat
     assert both(monkeypatch, 3, 6, 5, 32, "f4", False, "y", sizes=(6, 4, 1)) == 0
     assert both(monkeypatch, 3, 6, 5, 32, "f4", True, "y", sizes=(6, 6, 6)) == 1
     assert both(monkeypatch, 12, 6, 5, 8, "f4", False, "y") == 0  # most lanes would be empty
+
+
+def gru(
+    steps: int, batch: int, size: int, dtype: str, reverse: bool, given: str, biased: bool = True
+) -> list[Any]:
+    """All results of a GRU and all its gradients; `given` says which outputs have one."""
+    rng = np.random.default_rng(0)
+
+    def drawn(*shape: int) -> Any:
+        return (rng.standard_normal(shape) / 3).astype(dtype)
+
+    x, hx = drawn(steps, batch, 5), drawn(batch, size)
+    weights: list[Any] = [drawn(3 * size, 5), drawn(3 * size, size)]
+    weights += [drawn(3 * size), drawn(3 * size)] if biased else [None, None]
+    before = [a if a is None else a.copy() for a in (x, hx, *weights)]
+    y, h, gates, inner = found = recurrent.gru(x, hx, *weights, None, reverse)
+    grads = [drawn(*a.shape) if letter in given else None for letter, a in zip("yh", (y, h))]
+    back = recurrent.gru_backward(
+        *grads, x, hx, *weights, y, gates, inner, None, reverse, [True] * 6
+    )
+    for a, b in zip(before, (x, hx, *weights), strict=True):
+        assert a is b or np.array_equal(a, b)
+    return [*found, *back]
+
+
+@pytest.mark.parametrize("shape", [(32, 32, 32), (1, 3, 48), (7, 99, 33), (2, 1, 40), (9, 70, 130)])
+@pytest.mark.parametrize(("dtype", "reverse"), [*product(["f4", "f8"], [False, True])])
+def test_the_steps_of_a_gru_are_listed(
+    shape: tuple[int, ...], dtype: str, reverse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "LEAST", 1)
+    for given, biased in (("yh", True), ("y", False), ("h", True)):
+        listed = gru(*shape, dtype, reverse, given, biased)
+        with monkeypatch.context() as patch:
+            patch.setattr(recurrent, "_has_native_steps", lambda *_: False)
+            single = gru(*shape, dtype, reverse, given, biased)
+            patch.setattr(kernels, "LEAST", sys.maxsize)
+            plain = gru(*shape, dtype, reverse, given, biased)
+        bound = 2e-5 if dtype == "f4" else 1e-12
+        for a, b, c in zip(listed, single, plain, strict=True):
+            assert (a is None and b is None) or np.array_equal(a, b)
+            assert c is None or np.allclose(a, c, rtol=bound, atol=10 * bound)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_a_layer_runs_on_its_weights_as_they_lie(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "LEAST", 1)
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(32, 32)
+    x = torch.randn(9, 1, 32)
+    exact = layer(x)[0]
+    weights = dict(layer.named_parameters())
+    for make in (lambda p: p.t().contiguous().t(), lambda p: torch.stack([p, p], -1)[..., 0]):
+        odd = {k: make(p) if p.dim() == 2 else p for k, p in weights.items()}
+        found = torch.func.functional_call(layer, odd, (x,))[0]
+        assert torch.allclose(found, exact, rtol=1e-5, atol=1e-6)
 
 
 def test_any_number_of_threads_gives_the_same_digits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..._formula.ir import Symbol
 from ..._formula.words import exp, log, maximum, where
@@ -30,7 +27,7 @@ _REACH = Kernel(_reach, *"fffff")
 
 @guard_launch
 def advance(
-    states: Array, emitted: Array, barrier: Array, times: Sequence[int], before: int,
+    states: Array, emitted: Array, barrier: Array, times: range, before: int,
     places: tuple[int, int, int],
 ) -> bool | None:  # fmt: skip
     """Fills `states` at some times, one after the other; whether it was done.
@@ -52,6 +49,6 @@ def advance(
     seen = Along(address(emitted), width * size)
     out = Along(begin + places[0] * size, line * size)
     words = [*read, address(barrier), seen, out, line, line, line, width, width, line]
-    starts = np.array(times, np.int64) * count
-    run([of_kernel(_REACH, dtype, count, width, words, starts)])
+    rows = range(times.start * count, times.stop * count, times.step * count)
+    run([of_kernel(_REACH, dtype, count, width, words)], rows)
     return True

@@ -58,15 +58,15 @@ class Product:
         threads = get_num_threads() if rows * self.packed.size >= THREADED else 1
         self.run(self.function, self._frame(address(a), address(out), rows), self.panels, threads)
 
-    def calls(self, a: Along, out: int, rows: int, starts: Array) -> Calls:
-        """Calls that write to one place."""
-        frame = self._frame(0, out, rows)
+    def calls(self, a: Along, out: int, rows: int, added: bool = False) -> Calls:
+        """Calls that write to one place, or add to what is there."""
+        frame = self._frame(0, out, rows, float(added))
         shared = rows * self.packed.size >= _LISTED
-        return repeat_call(self.function, frame, {0: a}, starts, self.panels, shared)
+        return repeat_call(self.function, frame, {0: a}, self.panels, shared)
 
-    def _frame(self, a: int, out: int, rows: int) -> bytes:
+    def _frame(self, a: int, out: int, rows: int, beta: float = 0.0) -> bytes:
         depth, width = self.depth, self.width
         return self.pack(
             a, self.place, out, rows, width, depth, depth, 1, width, 1, self.columns, 1.0,
-            0.0, 0, 0, 0, depth * width, width, rows, width, 1, 1, 1, self.none,
+            beta, 0, 0, 0, depth * width, width, rows, width, 1, 1, 1, self.none,
         )  # fmt: skip

@@ -6,10 +6,10 @@ padded batch is the case where all have. The state keeps a row for every example
 first ones, whichever way time runs, so examples that have ended keep their last state and examples
 that haven't begun (backwards in time) keep their first.
 
-Note [Gates in their own order]
-The gates of an LSTM stand as output, input, forget, cell: three logistic ones side by side, and
-side by side the three that a change of the cell state reaches. The weights of the logistic gates
-come with a minus, which saves the minus in 1 / (1 + exp(-x)).
+Note [Gates with the other sign]
+NumPy's steps work on minus the gates' sums: that saves the minus in 1 / (1 + exp(-x)), and weights
+are read as they lie. What an LSTM's cell takes up, the one gate of four that isn't logistic, gets
+its sign back at the end, all steps at once.
 
 Note [Cells by hand]
 What a cell computes is told in `_formula.recurrent_cells`, which kernels, Tensors and compiled
@@ -80,6 +80,13 @@ def spans(x: TensorLike, sizes: Shape | None, reverse: bool) -> list[tuple[int, 
             found.append((start, start + batch, batch))
             start += batch
     return found[::-1] if reverse else found
+
+
+def _starts(steps: list[tuple[int, int, int]]) -> range:
+    """The first rows of steps that have all examples."""
+    first, _, batch = steps[0]
+    step = batch if steps[-1][0] >= first else -batch
+    return range(first, steps[-1][0] + step, step)
 
 
 def _flat(x: Array) -> Array:
@@ -221,26 +228,6 @@ def rnn_backward(
 # ---- long short-term memory ---------------------------------------------------------------------
 
 
-def _own_order(w: Array, size: int, minus: bool) -> Array:
-    """Input, forget, cell, output -> output, input, forget, cell. See Note [Gates in …]."""
-    found = np.empty_like(w)
-    found[:size], found[size : 3 * size], found[3 * size :] = (
-        w[3 * size :], w[: 2 * size], w[2 * size : 3 * size],
-    )  # fmt: skip
-    if minus:
-        np.negative(found[: 3 * size], found[: 3 * size])
-    return found
-
-
-def _restore_order(w: Array, size: int) -> Array:
-    """The inverse of `_own_order`, without minus."""
-    found = np.empty_like(w)
-    found[3 * size :], found[: 2 * size], found[2 * size : 3 * size] = (
-        w[:size], w[size : 3 * size], w[3 * size :],
-    )  # fmt: skip
-    return found
-
-
 def lstm(
     x: Array,
     hx: Array,
@@ -256,9 +243,8 @@ def lstm(
     """All rows, the last two states, and for the backward pass the gates and cell states."""
     size = cx.shape[1]
     third = 3 * size
-    bias = None if b_ih is None else _own_order(b_ih + b_hh, size, True)
-    gates = _input_part(x, _own_order(w_ih, size, True), bias)
-    turned = _own_order(w_hh, size, True).T
+    gates = _input_part(x, w_ih, None if b_ih is None else b_ih + b_hh)
+    turned = w_hh.T
     cells = np.empty((gates.shape[0], size), gates.dtype)
     out = cells if w_hr is None else np.empty((gates.shape[0], w_hr.shape[0]), gates.dtype)
     out = np.empty_like(out)
@@ -270,9 +256,11 @@ def lstm(
     if _asks_kernel(gates, hx):
         step = kernels.lstm_gru.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
+    if step is None:  # see Note [Gates with the other sign]
+        np.negative(gates, gates)
     steps = spans(x, sizes, reverse)
     if whole is None and w_hr is None and _has_native_steps(multiply, step):
-        starts = [start for start, _, _ in steps]
+        starts = _starts(steps)
         kernels.lstm_gru.lstm_sequence(multiply, starts, h, c, gates, fresh, cells, out)
         start, stop, _ = steps[-1]
         h, c, steps = out[start:stop], cells[start:stop], []
@@ -297,22 +285,25 @@ def lstm(
                 whole[:batch] = cells[start:stop]
             continue
         z, cell, row, spare = gates[start:stop], cells[start:stop], out[start:stop], room[:batch]
-        np.add(z, _product(h[:batch], turned, fresh[:batch]), z)
-        _logistic(z[:, :third])
-        last = z[:, third:]
-        np.tanh(last, last)
-        np.multiply(z[:, 2 * size : third], c if whole is None else whole[:batch], cell)
-        np.add(cell, np.multiply(z[:, size : 2 * size], last, spare), cell)
+        np.subtract(z, _product(h[:batch], turned, fresh[:batch]), z)
+        new = z[:, 2 * size : third]
+        np.tanh(new, spare)
+        _logistic(z)  # of all four: what is no gate is written over
+        new[...] = spare
+        np.multiply(z[:, size : 2 * size], c if whole is None else whole[:batch], cell)
+        np.subtract(cell, np.multiply(z[:, :size], spare, spare), cell)
         np.tanh(cell, spare)
         if w_hr is None:
-            np.multiply(z[:, :size], spare, row)
+            np.multiply(z[:, third:], spare, row)
         else:
-            _product(np.multiply(z[:, :size], spare, spare), w_hr.T, row)
+            _product(np.multiply(z[:, third:], spare, spare), w_hr.T, row)
         h[:batch] = row
         if whole is None:
             c = cell
         else:
             whole[:batch] = cell
+    if step is None:
+        np.negative(gates[:, 2 * size : third], gates[:, 2 * size : third])
     if h.base is not None:  # a part of the output
         h = h.copy()
     return _shape_rows(out, x), h, c.copy() if whole is None else whole, gates, cells
@@ -347,21 +338,19 @@ def lstm_backward(
             dz, dh, dc = found
             before = _previous(_flat(out), hx, steps)
             return _lstm_ends(dz, x, before, w_ih, dh, dc, b_ih is not None, need, None)
-    o, last = gates[:, :size], gates[:, 3 * size :]
-    forget = gates[:, 2 * size : 3 * size]
+    enter, forget, new, o = np.split(gates, 4, 1)
     squashed = np.tanh(cells)
     # What doesn't wait for the later steps, for all rows at once: the gates' slopes, times what
     # each gate multiplies; and how the cell state changes the output.
     dz = np.empty_like(gates)
-    low = gates[:, : 3 * size]
-    slopes = np.subtract(1, low, dz[:, : 3 * size])
-    np.multiply(slopes, low, slopes)
-    slopes[:, :size] *= squashed
-    slopes[:, size : 2 * size] *= last
-    slopes[:, 2 * size :] *= _previous(cells, cx, steps)
-    slope = np.multiply(last, last, dz[:, 3 * size :])
+    np.subtract(1, gates, dz)
+    np.multiply(dz, gates, dz)
+    dz[:, :size] *= new
+    dz[:, size : 2 * size] *= _previous(cells, cx, steps)
+    dz[:, 3 * size :] *= squashed
+    slope = np.multiply(new, new, dz[:, 2 * size : 3 * size])
     np.subtract(1, slope, slope)
-    slope *= gates[:, size : 2 * size]
+    slope *= enter
     hidden = None if w_hr is None else o * squashed
     through = np.multiply(squashed, squashed, squashed)
     np.subtract(1, through, through)
@@ -371,7 +360,6 @@ def lstm_backward(
     dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
     dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
     projected = None if w_hr is None else np.empty((count, hx.shape[1]), gates.dtype)
-    turned = _own_order(w_hh, size, False)
     cube = dz.reshape(count, 4, size)
     for start, stop, batch in reversed(steps):
         now, cell = dh[:batch], dc[:batch]
@@ -383,12 +371,12 @@ def lstm_backward(
             inner = _product(now, w_hr)
         part = through[start:stop]
         np.add(cell, np.multiply(part, inner, part), cell)
-        first = dz[start:stop, :size]
-        np.multiply(first, inner, first)
-        rest = cube[start:stop, 1:]
+        last = dz[start:stop, 3 * size :]
+        np.multiply(last, inner, last)
+        rest = cube[start:stop, :3]
         np.multiply(rest, cell[:, None], rest)
         np.multiply(cell, forget[start:stop], cell)
-        _product(dz[start:stop], turned, now)
+        _product(dz[start:stop], w_hh, now)
     before = _previous(_flat(out), hx, steps)
     d_hr = projected.T @ hidden if projected is not None and need[7] else None
     return _lstm_ends(dz, x, before, w_ih, dh, dc, b_ih is not None, need, d_hr)
@@ -405,15 +393,8 @@ def _lstm_ends(
     need: Sequence[bool],
     d_hr: object,
 ) -> list[Any]:
-    """The gradients of `lstm` from those of all rows' gates in their own order."""
-    size = dc.shape[1]
-    found = _ends(
-        dz, x, before, _own_order(w_ih, size, False), dh, dz, biased,
-        [need[0], need[1], *need[3:7]],
-    )  # fmt: skip
-    for k in (2, 3, 4, 5):
-        if found[k] is not None:
-            found[k] = _restore_order(found[k], size)
+    """The gradients of `lstm` from those of all rows' gates."""
+    found = _ends(dz, x, before, w_ih, dh, dz, biased, [need[0], need[1], *need[3:7]])
     return [*found[:2], dc if need[2] else None, *found[2:], d_hr]
 
 
@@ -430,9 +411,9 @@ def _lstm_backward_by_kernel(
     if step is None:
         return None
     given = None if g_out is None else _flat(g_out)
-    multiply = _multiplier(_own_order(w_hh, cx.shape[1], False), hx.shape[0], step)
+    multiply = _multiplier(w_hh, hx.shape[0], step)
     if all(batch == len(cx) for _, _, batch in steps) and _has_native_steps(multiply, step):
-        starts = [start for start, _, _ in reversed(steps)]
+        starts = _starts(steps[::-1])
         if kernels.lstm_gru.lstm_sequence_backward(
             multiply, starts, given, dh, dc, gates, cells, before, dz
         ):
@@ -449,13 +430,6 @@ def _lstm_backward_by_kernel(
 # ---- gated recurrent unit -----------------------------------------------------------------------
 
 
-def _with_minus(w: Array, size: int) -> Array:
-    """Weights of which those of the two logistic gates have the other sign."""
-    found = w.copy()
-    np.negative(found[: 2 * size], found[: 2 * size])
-    return found
-
-
 def gru(
     x: Array,
     hx: Array,
@@ -469,19 +443,25 @@ def gru(
     """All rows, the last state, and for the backward pass gates and the state's part of the new."""
     size = hx.shape[1]
     two = 2 * size
-    shifts = [None if b is None else _with_minus(b, size) for b in (b_ih, b_hh)]
-    gates = _input_part(x, _with_minus(w_ih, size), shifts[0])
-    shift = shifts[1]
-    turned = _with_minus(w_hh, size).T
+    gates = _input_part(x, w_ih, b_ih)
+    turned = w_hh.T
     inner = np.empty((gates.shape[0], size), gates.dtype)
     out = np.empty_like(inner)
     h = hx.copy()
     fresh = np.empty((hx.shape[0], 3 * size), gates.dtype)
     step = None
     if _asks_kernel(gates, hx):
-        step = kernels.lstm_gru.gru(gates, fresh, shift, inner, h, out)
+        step = kernels.lstm_gru.gru(gates, fresh, b_hh, inner, h, out)
     multiply = _multiplier(turned, hx.shape[0], step)
-    for start, stop, batch in spans(x, sizes, reverse):
+    steps = spans(x, sizes, reverse)
+    if sizes is None and _has_native_steps(multiply, step):
+        starts = _starts(steps)
+        kernels.lstm_gru.gru_sequence(multiply, starts, h, gates, fresh, b_hh, inner, out)
+        start, stop, _ = steps[-1]
+        return _shape_rows(out, x), out[start:stop].copy(), gates, inner
+    if step is None:  # see Note [Gates with the other sign]
+        np.negative(gates[:, :two], gates[:, :two])
+    for start, stop, batch in steps:
         if step is not None:
             multiply(h[:batch], fresh[:batch])
             step(start, batch)
@@ -489,10 +469,10 @@ def gru(
             continue
         z, part, row, now = gates[start:stop], fresh[:batch], out[start:stop], h[:batch]
         _product(now, turned, part)
-        if shift is not None:
-            np.add(part, shift, part)
+        if b_hh is not None:
+            np.add(part, b_hh, part)
         low, last, kept = z[:, :two], z[:, two:], inner[start:stop]
-        np.add(low, part[:, :two], low)
+        np.subtract(low, part[:, :two], low)
         _logistic(low)
         kept[...] = part[:, two:]
         np.add(last, np.multiply(z[:, :size], kept, row), last)
@@ -525,8 +505,14 @@ def gru_backward(
     size = hx.shape[1]
     two = 2 * size
     count = gates.shape[0]
-    reset, update, new = gates[:, :size], gates[:, size:two], gates[:, two:]
     before = _previous(_flat(out), hx, steps)
+    given = None if g_out is None else _flat(g_out)
+    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
+    if sizes is None and _asks_kernel(gates, hx):
+        found = _gru_backward_by_kernel(given, dh, w_hh, gates, inner, before, steps)
+        if found is not None:
+            return _ends(found[0], x, before, w_ih, dh, found[1], b_ih is not None, need)
+    reset, update, new = np.split(gates, 3, 1)
     # The slopes of all rows at once, as in `lstm_backward`: reset, update, and the state's part.
     dz = np.empty_like(gates)
     slopes = np.subtract(1, gates[:, :two], dz[:, :two])
@@ -537,8 +523,6 @@ def gru_backward(
     slopes[:, :size] *= inner
     np.multiply(direct, reset, dz[:, two:])
 
-    given = None if g_out is None else _flat(g_out)
-    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
     cube = dz.reshape(count, 3, size)
     fresh = np.empty_like(dh)
     for start, stop, batch in reversed(steps):
@@ -553,3 +537,22 @@ def gru_backward(
     wide = dz.copy()
     wide[:, two:] = direct
     return _ends(wide, x, before, w_ih, dh, dz, b_ih is not None, need)
+
+
+def _gru_backward_by_kernel(
+    given: Array | None, dh: Array, w_hh: Array, gates: Array, inner: Array, before: Array,
+    steps: list[tuple[int, int, int]],
+) -> tuple[Array, Array] | None:  # fmt: skip
+    """The gradients of all rows' gates, by the input and by the state, and over `dh` that of the
+    first state; None where no kernel applies."""
+    if not kernels.lstm_gru.takes_gru_backward(dh, gates, inner, before):
+        return None
+    multiply = kernels.repeated_gemm.by_matrix(w_hh, len(dh))
+    if multiply is None:
+        return None
+    starts = _starts(steps[::-1])
+    dz, wide = np.empty_like(gates), np.empty_like(gates)
+    done = kernels.lstm_gru.gru_sequence_backward(
+        multiply, starts, given, dh, gates, inner, before, dz, wide
+    )
+    return (wide, dz) if done else None

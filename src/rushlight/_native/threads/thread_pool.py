@@ -3,7 +3,7 @@
     address = pool.runner()                  # void (state, function, frame, chunks)
     state = pool.state(threads)              # 0 where there is no pool: all runs on the caller
     pool.run(function, frame, chunks, threads)  # the same from Python
-    pool.run_listed(table, count, threads)   # a list of such calls, one after the other
+    pool.run_repeatedly(kinds, count, times, threads)   # a few such calls, again and again
 
 `function` is the address of a native `void (ptr frame, i64 chunk)`, called once for each chunk.
 The workers are Python's daemon threads, each in one foreign call that lasts: a loop that waits for
@@ -44,6 +44,7 @@ _WORD, _DONE, _TASK, _SIGNAL, _SLEEPERS, _BUSY, _STOP, _CALLS, _SIZE = (64 * i f
 _CLOSED = 0x7FFFFFFF
 _SPIN = 20e-6  # seconds that a thread waits before it offers its core to others
 _LONG = 10  # times that a worker waits before it sleeps
+MOST_WORDS = 64
 _FUTEX = {"x86_64": 202, "aarch64": 98}  # the number of the kernel's call
 _WAIT, _WAKE = 128, 129  # of this process only
 
@@ -168,14 +169,21 @@ def run(function: int, frame: int | bytes, chunks: int, threads: int) -> None:
 
 
 @cache
-def _run_listed() -> ctypes._CFunctionType:
-    pointer = ctypes.c_void_p
-    return ctypes.CFUNCTYPE(None, pointer, pointer, ctypes.c_int64)(_addresses()["run_listed"])
+def _run_repeatedly() -> ctypes._CFunctionType:
+    pointer, word = ctypes.c_void_p, ctypes.c_int64
+    kind = ctypes.CFUNCTYPE(None, pointer, ctypes.c_char_p, word, word, word, word)
+    return kind(_addresses()["run_repeatedly"])
 
 
-def run_listed(table: int, count: int, threads: int) -> None:
-    """Makes the calls of a table: (function, frame, chunks, whether on several threads)."""
-    _run_listed()(state(threads) if threads > 1 else 0, table, count)
+def run_repeatedly(kinds: bytes, count: int, times: range, threads: int) -> None:
+    """Makes `count` kinds of calls, one after the other, for each of `times`.
+
+    A kind is so many words: function, chunks, whether on several threads, words of its frame; then
+    the frame at time 0, what each word grows by in a time, and what it is at first where that isn't
+    0. Frames have `MOST_WORDS` at most.
+    """
+    pool = state(threads) if threads > 1 else 0
+    _run_repeatedly()(pool, kinds, count, times.start, times.step, len(times))
 
 
 # -- the native part ------------------------------------------------------------------------------
@@ -184,7 +192,7 @@ def run_listed(table: int, count: int, threads: int) -> None:
 def _module() -> Module:
     module = Module("pool")
     take = _take(module)
-    _lister(module, _runner(module, take))
+    _emit_repeater(module, _runner(module, take))
     if is_supported():
         _server(module, take)
         stop = module.function("stop", [("state", PTR)])
@@ -254,15 +262,31 @@ def _take(module: Module) -> Function:
     return f
 
 
-def _lister(module: Module, runner: Function) -> None:
-    f = module.function("run_listed", [("state", PTR), ("table", PTR), ("count", I64)])
-    state, table, count = f.params
-    with f.loop(0, count) as loop:
-        entry = f.at(table, loop.index * 4, I64)
-        function, frame = (f.load(f.at(entry, k, I64), PTR) for k in range(2))
-        chunks, shared = (f.load(f.at(entry, k, I64), I64) for k in (2, 3))
-        none = f.emit(PTR, "inttoptr i64 0 to ptr")
-        f.call(runner, [f.select(shared.ne(0), state, none), function, frame, chunks])
+def _emit_repeater(module: Module, runner: Function) -> None:
+    names = ("kinds", "count", "start", "step", "times")
+    f = module.function(
+        "run_repeatedly",
+        [("state", PTR), *((name, I64 if k else PTR) for k, name in enumerate(names))],
+    )
+    state, kinds, count, start, step, times = f.params
+    frame = f.scratch(I64, MOST_WORDS)
+    none = f.emit(PTR, "inttoptr i64 0 to ptr")
+    with f.loop(0, times) as turn, f.loop(0, count, carried=[kinds]) as loop:
+        time = start + turn.index * step
+        (kind,) = loop.carried
+        chunks, shared, words = (f.load(f.at(kind, k, I64), I64) for k in (1, 2, 3))
+        base = f.at(kind, 4, I64)
+        growth = f.at(base, words, I64)
+        first = f.at(growth, words, I64)
+        with f.loop(0, words) as word:
+            now, by, at_first = (
+                f.load(f.at(x, word.index, I64), I64) for x in (base, growth, first)
+            )
+            own = turn.index.eq(0) & at_first.ne(0)
+            f.store(f.at(frame, word.index, I64), f.select(own, at_first, now + time * by))
+        pool = f.select(shared.ne(0), state, none)
+        f.call(runner, [pool, f.load(kind, PTR), frame, chunks])
+        loop.next(f.at(first, words, I64))
     f.ret()
 
 
