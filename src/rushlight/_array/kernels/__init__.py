@@ -39,7 +39,8 @@ def _least() -> int:
 LEAST = _least()
 
 
-#: Multiplications from which `gemm` is asked for a product of matrices.
+#: Multiplications from which `gemm` is asked for a product of matrices; half as many where the
+#: right one is the transpose of one in order.
 PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 19
 
 

@@ -10,6 +10,10 @@ wait for 20 ms on a core of their own, of which the kernels' threads then get ha
 over 32 places takes a third longer. So products that OpenBLAS would share among threads, but that
 are too short for the emitted one, it makes on one. Products of 2**32 and more are its own there: it
 blocks for caches. Elsewhere BLAS stays.
+
+A transposed right matrix, as the weights of a layer are, OpenBLAS copies whole where it has no
+kernel for such small products: from 1,200 elements of the result on, and from 2**18 multiplications
+on the emitted one takes two thirds to a half of its time, on one core.
 """
 
 from __future__ import annotations
@@ -94,11 +98,23 @@ def count_products(a: Array, b: Array) -> int:
 
 def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
     """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
-    if count_products(a, b) >= kernels.PRODUCT:
+    if 2 * count_products(a, b) >= kernels.PRODUCT:
         found = product(a, b, out)
         if found is not None:
             return found
     return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
+
+
+def _is_turned(a: Array, b: Array) -> bool:
+    """Whether BLAS would copy all of `b` for a product that isn't large."""
+    if a.ndim != 2 or b.ndim != 2 or b.strides[0] != b.itemsize:
+        return False
+    work = a.size * b.shape[1]
+    return (
+        2 * work >= kernels.PRODUCT
+        and len(a) > openblas.FEW_ROWS
+        and len(a) * b.shape[1] > openblas.PIECE
+    )
 
 
 @guard_launch
@@ -120,7 +136,7 @@ def product(
         kernels.products_off()
         return None
     work = count_products(a, b)
-    if work not in sizes:
+    if work not in sizes and not (work < sizes.start and _is_turned(a, b)):
         short = _SHARED <= work < sizes.start
         return _multiply_on_one_thread(a, b, out, bias) if short else None
     if b.ndim == 2 < a.ndim and out is None and a.flags.c_contiguous:

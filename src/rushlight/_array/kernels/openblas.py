@@ -22,10 +22,10 @@ _LETTERS: Final = {"f": "s", "d": "d", "F": "c", "D": "z"}
 _SHARED: Final = 1 << 22
 # OpenBLAS's names for its kernels that have small products apart, and what it takes for such.
 _SMALL_PRODUCTS: Final = {b"SkylakeX", b"Cooperlake", b"SapphireRapids"}
-_PIECE: Final = 1200
+PIECE: Final = 1200
 _PACKED: Final = 1 << 20  # multiplications from which it packs at little cost, or has threads
 _DEEP: Final = 64
-_FEW_ROWS: Final = 12
+FEW_ROWS: Final = 12
 _COLUMNS: Final = 102  # these are CBLAS's numbers
 _SIDES: Final = {True: 141, False: 142}
 _TRIANGLES: Final = {True: 121, False: 122}
@@ -71,8 +71,8 @@ def multiply_few_rows(a: Array, b: Array, out: Array | None = None) -> Array | N
         return None
     (rows, inner), columns, size = a.shape, b.shape[1], a.dtype.itemsize
     if (
-        not 1 < rows <= _FEW_ROWS
-        or rows * columns <= _PIECE
+        not 1 < rows <= FEW_ROWS
+        or rows * columns <= PIECE
         or inner < _DEEP
         or rows * columns * inner >= _PACKED
         or b.shape[0] != inner
@@ -91,7 +91,7 @@ def multiply_few_rows(a: Array, b: Array, out: Array | None = None) -> Array | N
         or np.may_share_memory(out, b)
     ):
         return None
-    width = max(16, _PIECE // rows // 16 * 16)
+    width = max(16, PIECE // rows // 16 * 16)
     for start in range(0, columns, width):
         part = slice(start, start + width)
         np.matmul(a, b[:, part], out=out[:, part])

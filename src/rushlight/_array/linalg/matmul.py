@@ -37,6 +37,8 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
         b.ndim > 2 and a.ndim > 1 and b.size * a.shape[-2] >= kernels.PRODUCT
     ):
         return kernels.gemm.matrix_product(a, b, out)
+    if 2 * work >= kernels.PRODUCT and len(a) > _FEW_ROWS and b.strides[0] == b.itemsize:
+        return kernels.gemm.matrix_product(a, b, out)
     if work >= _PIECEWISE and len(a) <= _FEW_ROWS:
         found = kernels.openblas.multiply_few_rows(a, b, out)
         if found is not None:
@@ -46,7 +48,7 @@ def matrix_product(a: Array, b: Array, out: Array | None = None) -> Array:
 
 def biased_product(a: Array, b: Array, bias: Array) -> Array | None:
     """a b + bias of large matrices and a row, added in one go; None where the plain way is left."""
-    if a.size * b.shape[1] < kernels.PRODUCT:
+    if 2 * a.size * b.shape[1] < kernels.PRODUCT:
         return None
     found: Array | None = kernels.gemm.product(a, b, None, bias)
     return found
