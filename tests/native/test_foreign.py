@@ -28,7 +28,7 @@ MODULES = """
         for product in (False, True):
             scan.load(kind, product)
         for axes in (2, 3):
-            grid_sample.load(kind, axes, False, True, False)
+            grid_sample.load(kind, axes, False, grid_sample.REFLECTION, False)
         depthwise.load(kind, (3, 3), (2, 2))
     print(engine.statistics["compiled"])
 """

@@ -18,7 +18,7 @@ SHAPES = [((2, 3, 5, 7), (6, 9)), ((1, 2, 1, 4), (3, 11)), ((2, 1, 8, 8), (4, 4)
 
 
 @pytest.mark.parametrize("align", [False, True])
-@pytest.mark.parametrize("padding", [grid.ZEROS, grid.BORDER])
+@pytest.mark.parametrize("padding", [grid.ZEROS, grid.BORDER, grid.REFLECTION])
 @pytest.mark.parametrize("mode", [grid.BILINEAR, grid.NEAREST])
 @pytest.mark.parametrize("case", SHAPES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -28,7 +28,8 @@ def test_values_and_gradients_equal_numpys(
     shape, points = case
     rng = np.random.default_rng(2)
     x = rng.standard_normal(shape).astype(dtype)
-    at = rng.uniform(-1.4, 1.4, (shape[0], *points, len(points))).astype(dtype)
+    far = 8.3 if padding == grid.REFLECTION else 1.4
+    at = rng.uniform(-far, far, (shape[0], *points, len(points))).astype(dtype)
     lost = at.copy()
     lost.reshape(-1)[5] = np.nan
     monkeypatch.setattr(kernels, "LEAST", 1 << 60)
@@ -40,7 +41,10 @@ def test_values_and_gradients_equal_numpys(
     with np.errstate(all="ignore"):
         exact = grid.grid_sample(x, lost, mode, padding, align)
     found = grid_sample.grid_sample(x, lost, mode, padding, align)
-    np.testing.assert_allclose(found, exact, rtol=0, atol=tolerance)
+    if padding == grid.REFLECTION:
+        assert found is None
+    else:
+        np.testing.assert_allclose(found, exact, rtol=0, atol=tolerance)
     for need in [(True, True), (True, False), (False, True)]:
         wanted = grid.grid_sample_backward(g, x, at, mode, padding, align, need)
         made = grid_sample.grid_sample_backward(g, x, at, mode, padding, align, need)
@@ -61,6 +65,7 @@ def test_infinite_elements_reach_only_the_points_beside_them() -> None:
 def test_other_ways_are_left_to_numpy() -> None:
     x, at = np.zeros((1, 1, 4, 4), np.float32), np.zeros((1, 2, 2, 2), np.float32)
     assert grid_sample.grid_sample(x, at, grid.BICUBIC, grid.ZEROS, False) is None
-    assert grid_sample.grid_sample(x, at, grid.BILINEAR, grid.REFLECTION, False) is None
+    far = np.full_like(at, 1e7)
+    assert grid_sample.grid_sample(x, far, grid.BILINEAR, grid.REFLECTION, False) is None
     assert grid_sample.grid_sample(x, at.astype(np.float64), 0, 0, False) is None
     assert grid_sample.grid_sample(x[:, :, ::2], at, 0, 0, False) is None

@@ -102,8 +102,10 @@ def emit_written() -> None:
         loader.load_made(emit_added_rows, kind)
         for is_product in (False, True):
             scan_code.load(kind, is_product)
-        for axes, nearest, border, align in product((2, 3), *[(False, True)] * 3):
-            sampling_code.load(kind, axes, nearest, border, align)
+        for axes, nearest, padding, align in product(
+            (2, 3), (False, True), range(3), (False, True)
+        ):
+            sampling_code.load(kind, axes, nearest, padding, align)
         for size, step in product(sorted(depthwise.FORESEEN), ((1, 1), (2, 2))):
             depthwise_code.load(kind, size, step)
 

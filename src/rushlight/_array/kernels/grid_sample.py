@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 _MODES: Final = (0, 1)  # bilinear, nearest
-_PADDINGS: Final = (0, 1)  # zeros, border
+_FAR: Final = 1 << 16  # numbers of points up to which mirrored places are exact
 _MOST: Final = 1 << 24  # elements of a plane: places are whole numbers of 32 bits, and floats
 _THREADED: Final = 1 << 16  # values from which threads are worth waking
 _FORWARD_FRAME = struct.Struct(f"{len(code.FORWARD)}q").pack
@@ -31,17 +31,17 @@ _BACKWARD_FRAME = struct.Struct(f"{len(code.BACKWARD)}q").pack
 def _suits(x: Array, grid: Array, mode: int, padding: int) -> bool:
     return (
         mode in _MODES
-        and padding in _PADDINGS
         and plain(x, grid)
         and x.size > 0
         and prod(x.shape[2:]) < _MOST
         and ready()
+        and (padding != code.REFLECTION or -_FAR < grid.min() <= grid.max() < _FAR)
     )
 
 
 def _code(x: Array, mode: int, padding: int, align: bool) -> dict[str, int]:
     type = F32 if x.dtype is FLOAT32 else F64
-    return code.load(type, x.ndim - 2, mode == 1, padding == 1, bool(align))
+    return code.load(type, x.ndim - 2, mode == 1, padding, bool(align))
 
 
 def _sizes(x: Array, grid: Array) -> tuple[int, ...]:

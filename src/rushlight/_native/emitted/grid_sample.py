@@ -1,12 +1,14 @@
 """Values of planes and volumes at points between their elements, and the gradients.
 
-    addresses = sampling.load(F32, 2, nearest=False, border=False, align=False)
+    addresses = sampling.load(F32, 2, nearest=False, padding=ZEROS, align=False)
     # forward, backward: void (frame, chunk), a chunk is a sample
 
 A vector holds some points. From their numbers (-1 to 1 along each axis, x first) come the
 neighbours along each axis and their weights; values are sums over the products of neighbours,
 gathered, with the channels as the loop inside. Gradients for the input are added to their places
-one by one. What lies outside has weight 0; `border`: points outside are moved to the edge.
+one by one. What lies outside has weight 0; with `BORDER` points outside are moved to the edge,
+with `REFLECTION` they are mirrored at the edges as often as it takes. The numbers of points that
+are mirrored must be below 2**16: quotients of places by sizes are whole numbers that count.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from itertools import product
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import I32, I64, PTR, Function, Module, Type, Value
+
+ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 _SIZES = ("channels", "points", "depth", "height", "width")
 #: The words of a frame of `forward`, 8 bytes each.
@@ -27,17 +31,17 @@ _POINTERS = ("x", "grid", "y", "g", "dx", "along")
 
 
 @cache
-def load(type: Type, axes: int, nearest: bool, border: bool, align: bool) -> dict[str, int]:
+def load(type: Type, axes: int, nearest: bool, padding: int, align: bool) -> dict[str, int]:
     """The addresses of both for float32 or float64 and two or three axes."""
-    return engine.load_made(emit, type, axes, nearest, border, align)
+    return engine.load_made(emit, type, axes, nearest, padding, align)
 
 
-def emit(type: Type, axes: int, nearest: bool, border: bool, align: bool) -> Module:
+def emit(type: Type, axes: int, nearest: bool, padding: int, align: bool) -> Module:
     """The module with all functions."""
     module = Module("sampling")
     for name, words in (("forward", FORWARD), ("backward", BACKWARD)):
         f = module.function(name, [("frame", PTR), ("chunk", I64)])
-        made = _Sampling(f, type, words, axes, nearest, border, align)
+        made = _Sampling(f, type, words, axes, nearest, padding, align)
         (made.forward if name == "forward" else made.backward)()
     return module
 
@@ -47,12 +51,12 @@ class _Sampling:
 
     def __init__(
         self, f: Function, type: Type, words: tuple[str, ...], axes: int, nearest: bool,
-        border: bool, align: bool,
+        padding: int, align: bool,
     ) -> None:  # fmt: skip
         self.f = f
         self.type = type
         self.axes = axes
-        self.nearest, self.border, self.align = nearest, border, align
+        self.nearest, self.padding, self.align = nearest, padding, align
         self.lanes = target.lanes(type)
         self.wide = type.vector(self.lanes)
         self.places = I32.vector(self.lanes)
@@ -84,7 +88,9 @@ class _Sampling:
             at, slope = (given + 1.0) * 0.5 * last, last * 0.5
         else:
             at, slope = ((given + 1.0) * n - 1.0) * 0.5, n * 0.5
-        if self.border:
+        if self.padding == REFLECTION:
+            at, slope = self.mirror(at, slope, n)
+        if self.padding != ZEROS:
             moves = (at > 0.0) & (at < last)
             slope = f.select(moves, slope, 0.0)
             at = f.select(at > 0.0, at, 0.0)
@@ -99,6 +105,20 @@ class _Sampling:
             index = f.to_int(f.select(real, place, 0.0), I32)
             found.append((index, weight, real))
         return found, slope
+
+    def mirror(self, at: Value, slope: Value, n: Value) -> tuple[Value, Value]:
+        """Places mirrored at the edges until they lie between them, and their slopes."""
+        f = self.f
+        low, span = (0.0, n - 1.0) if self.align else (0.5, n)
+        moved = at + low
+        away = f.abs(moved)
+        times = f.floor(away / span)
+        rest = f.fma(-times, span, away)
+        even = (f.floor(times * 0.5) * 2.0).eq(times)
+        back = f.select(even, rest, span - rest)
+        # Which way an axis of one place goes doesn't matter: it has no other place.
+        forth = f.select(even, slope, -slope)
+        return back - low, f.select(moved < 0.0, -forth, forth)
 
     def corners(self, sample: Value, point: Value, mask: Value) -> tuple[list[Value], ...]:
         """For each combination of neighbours: its place, its weight (0 where it doesn't exist),
