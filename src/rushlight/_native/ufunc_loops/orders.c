@@ -3,7 +3,7 @@
 
 #define DIMENSIONS 8
 #define MOST 2048 /* elements */
-#define LONGEST 64 /* elements of a lane, which is sorted by insertion */
+#define LONGEST 64 /* elements that are sorted by insertion */
 
 static PyArray_Descr *integers;
 
@@ -19,21 +19,23 @@ typedef struct {
 /* Whether `a` stands before `b` in ascending order, NaN last. */
 #define BEFORE(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 
-/* The places of a lane in stable order; `down`: largest first, NaN before all. */
+/* The first places of a lane in stable order; `down`: largest first, NaN before all. */
 #define SORT(TYPE, NAME)                                                                        \
     static void sort_##NAME(const TYPE *lane, npy_intp n, npy_intp step, int down,              \
-                            npy_int64 *places)                                                  \
+                            npy_intp wanted, npy_int64 *places)                                 \
     {                                                                                           \
         for (npy_intp k = 0; k < n; k++) {                                                      \
             TYPE value = lane[k * step];                                                        \
-            npy_intp at = k;                                                                    \
+            npy_intp at = k < wanted ? k : wanted;                                              \
             for (; at > 0; at--) {                                                              \
                 TYPE other = lane[places[at - 1] * step];                                       \
                 if (!(down ? BEFORE(other, value) : BEFORE(value, other)))                      \
                     break;                                                                      \
-                places[at] = places[at - 1];                                                    \
+                if (at < wanted)                                                                \
+                    places[at] = places[at - 1];                                                \
             }                                                                                   \
-            places[at] = k;                                                                     \
+            if (at < wanted)                                                                    \
+                places[at] = k;                                                                 \
         }                                                                                       \
     }                                                                                           \
     /* The place of the first of the largest, or smallest, elements, which a NaN is. */         \
@@ -84,14 +86,15 @@ SORT(npy_int64, long)
      : lanes->type == 'd' ? NAME##_double((const double *)lane, __VA_ARGS__)                    \
                           : NAME##_long((const npy_int64 *)lane, __VA_ARGS__))
 
-static void sort(const Lanes *lanes, const char *lane, int down, npy_int64 *places)
+static void sort(const Lanes *lanes, const char *lane, int down, npy_intp wanted,
+                 npy_int64 *places)
 {
     if (lanes->type == 'f')
-        sort_float((const float *)lane, lanes->n, lanes->inner, down, places);
+        sort_float((const float *)lane, lanes->n, lanes->inner, down, wanted, places);
     else if (lanes->type == 'd')
-        sort_double((const double *)lane, lanes->n, lanes->inner, down, places);
+        sort_double((const double *)lane, lanes->n, lanes->inner, down, wanted, places);
     else
-        sort_long((const npy_int64 *)lane, lanes->n, lanes->inner, down, places);
+        sort_long((const npy_int64 *)lane, lanes->n, lanes->inner, down, wanted, places);
 }
 
 /* ---- what is asked of arguments ----------------------------------------------------------- */
@@ -158,7 +161,7 @@ static PyObject *find_median(PyObject *x)
     lanes.type = "fd"[type];
     lanes.n = PyArray_SIZE(array);
     lanes.inner = 1;
-    sort(&lanes, PyArray_BYTES(array), 0, places);
+    sort(&lanes, PyArray_BYTES(array), 0, lanes.n, places);
     npy_intp item = PyArray_ITEMSIZE(array);
     const char *last = PyArray_BYTES(array) + places[lanes.n - 1] * item;
     const char *middle = PyArray_BYTES(array) + places[(lanes.n - 1) / 2] * item;
@@ -187,7 +190,7 @@ static PyObject *find_distinct(PyObject *const *args)
     lanes->n = PyArray_SIZE(x);
     lanes->inner = 1;
     const char *lane = PyArray_BYTES(x);
-    sort(lanes, lane, 0, places);
+    sort(lanes, lane, 0, lanes->n, places);
     npy_intp count = 1, none = 0, item = PyArray_ITEMSIZE(x);
     for (npy_intp k = 1; k < lanes->n; k++)
         if (!CALL(are_equal, places[count - 1], places[k]))
@@ -243,7 +246,7 @@ static PyObject *order_array(const char *letters, PyObject *const *args)
         }
     }
     int sorts = strchr("sakqm", what) != NULL, scans = what == 'C' || what == 'D';
-    if (sorts && lanes->n > LONGEST)
+    if (sorts && (what == 'k' ? count : lanes->n) > LONGEST)
         return NULL;
     npy_intp n = lanes->n, inner = lanes->inner, kept = n, item = lanes->type == 'f' ? 4 : 8;
     if (what == 'k')
@@ -277,7 +280,8 @@ static PyObject *order_array(const char *letters, PyObject *const *args)
             else {
                 if (what == 'm' && CALL(is_nan, n, inner))
                     goto plain; /* the first NaN */
-                sort(lanes, lane, what != 'q' && what != 'm' && flag, found);
+                sort(lanes, lane, what != 'q' && what != 'm' && flag, what == 'k' ? count : n,
+                     found);
                 if (what == 'q')
                     first += count - 1;
                 else if (what == 'm')
