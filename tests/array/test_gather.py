@@ -277,3 +277,20 @@ def test_one_hot_marks_each_class() -> None:
     ):
         with pytest.raises(RuntimeError, match=message):
             module.one_hot(wrong, classes)
+
+
+@pytest.mark.parametrize(
+    ("count", "places", "width"), [(3000, 20, 24), (70_000, 1, 17), (400, 3, 32)]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_rows_at_few_places_lose_no_digits(
+    count: int, places: int, width: int, dtype: type
+) -> None:
+    rng = np.random.default_rng(4)
+    index = rng.integers(0, places, count)
+    rows = rng.random((count, width)).astype(dtype)
+    exact = np.zeros((places, width), np.longdouble)
+    np.add.at(exact, index, rows.astype(np.longdouble))
+    start = rng.random((places, width)).astype(dtype)
+    found = module.add_rows(start.copy(), index, rows)
+    np.testing.assert_allclose(found, start + exact, rtol=16 * float(np.finfo(dtype).eps))

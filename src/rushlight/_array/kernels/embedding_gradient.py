@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 # Columns of a chunk, a cache line's multiple, and a width below which most lanes are empty.
 _GRAIN: Final = 64
 _SHORT: Final = 8
+# Rows at a place, on average, of which one sum is made: longer ones would lose digits. Narrow rows
+# are added one after the other all the same, as everywhere.
+_MEETING: Final = 64
+_NARROW: Final = 16
 _pack: Final = struct.Struct("6q").pack
 _known: Final[dict[Any, Code]] = {}
 
@@ -41,6 +45,24 @@ def add_rows(table: Array, index: Array, rows: Array) -> bool:
         if made is None:
             return False
         code = _known[dtype] = made
+    _add(code, table, index, rows)
+    return True
+
+
+def _add(code: Code, table: Array, index: Array, rows: Array) -> None:
+    (places, width), count = table.shape, index.size
+    few = _MEETING * places
+    if count > few and width > _NARROW:
+        # Sums of as many rows as may meet, one after the other in memory, and then the sums.
+        parts = -(-count // few)
+        sums = np.zeros((parts * places, width), table.dtype)
+        _run(code, sums, index + np.arange(count) // few * places, rows)
+        _add(code, table, np.tile(np.arange(places), parts), sums)
+    else:
+        _run(code, table, index, rows)
+
+
+def _run(code: Code, table: Array, index: Array, rows: Array) -> None:
+    width = table.shape[1]
     frame = _pack(index.size, width, _GRAIN, address(table), address(index), address(rows))
     code.run(frame, -(-width // _GRAIN), rows.size)
-    return True

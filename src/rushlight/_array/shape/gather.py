@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 _RUN = 32
-_MEETING = 64  # rows at a place, on average
 # Rows up to this many numbers are summed number by number.
 _NARROW = 16
 
@@ -100,9 +99,7 @@ def add_rows(out: Array, index: Array, source: Array) -> Array:
         return out
     rows = np.ascontiguousarray(source, out.dtype).reshape(count, width)
     target = out.reshape(out.shape[0], width)
-    # Where many rows meet at a place, a kernel's one long sum would lose digits.
-    asked = rows.size >= kernels.LEAST and count <= _MEETING * target.shape[0]
-    if asked and kernels.embedding_gradient.add_rows(target, index, rows):
+    if rows.size >= kernels.LEAST and kernels.embedding_gradient.add_rows(target, index, rows):
         return out
     if width == 1:
         np.add.at(target.reshape(-1), index, rows.reshape(-1))
