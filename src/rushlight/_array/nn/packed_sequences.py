@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..annotations import Array
 
 
@@ -31,3 +33,21 @@ def place_rows(rows: Array, places: Array, shape: tuple[int, ...], value: float)
     out = np.full(shape, value, rows.dtype)
     out.reshape(-1, *shape[2:])[places] = rows
     return out
+
+
+def fill_rows(out: Array, rows: Sequence[Array], batch_first: bool, at_the_end: bool) -> bool:
+    """Writes each of `rows` where it belongs in a padded batch; whether they are of its type and
+    sizes, else nothing is written.
+    """
+    dtype, sizes = out.dtype, out.shape[2:]
+    for one in rows:
+        if type(one) is not np.ndarray or one.dtype != dtype or one.shape[1:] != sizes:
+            return False
+    batch = out if batch_first else out.swapaxes(0, 1)
+    longest = batch.shape[1]
+    for k, one in enumerate(rows):
+        if at_the_end:
+            batch[k, longest - len(one) :] = one
+        else:
+            batch[k, : len(one)] = one
+    return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
+from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..rows.composite import composite
@@ -207,6 +208,14 @@ def pad_rows(
     if batch_first:
         shape = (len(sequences), longest, *first.shape[1:])
     result = table("full")(shape, padding_value, dtype=first.dtype)
+    if (
+        not current().slow
+        and all(s._plain and not s._requires_grad and s._node is None for s in sequences)
+        and raw.fill_rows(
+            result._raw, [s._raw for s in sequences], batch_first, padding_side == "left"
+        )
+    ):
+        return result
     for k, s in enumerate(sequences):
         size = s.shape[0]
         start = 0 if padding_side == "right" else longest - size
