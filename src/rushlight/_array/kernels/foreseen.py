@@ -20,6 +20,7 @@ from ..._native.emitted import (
     column_sums as columns_code,
     convolution as convolution_code,
     depthwise as depthwise_code,
+    fft as fft_code,
     gemm as gemm_code,
     grid_sample as sampling_code,
     max_pool as max_pool_code,
@@ -96,6 +97,8 @@ def emit_written() -> None:
         ):
             module.load(kind)
         transpose_code.load(kind)
+        for lanes in fft_code.choices(kind):
+            fft_code.load(kind, lanes)
         for word in pairs_code.COMBINED:
             pairs_code.load(word, kind)
         gemm_code.load_chunks(kind)

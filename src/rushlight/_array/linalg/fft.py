@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
+from .. import kernels
 from ..memory import parallel
 from ..memory.out_of_memory import allocating
-from ..types import byte_strides, empty, from_raw
+from ..types import byte_strides, empty, from_raw, in_order_copy
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -71,8 +72,29 @@ def _by_numpy(
     return out
 
 
-def _transform(y: Array, count: int, forward: bool, norm: Any) -> Any:
+def _scale(count: int, normalization: int) -> float:
+    """What a normalisation multiplies a transform of so many numbers by."""
+    return (1.0, count**-0.5, 1.0 / count)[normalization]
+
+
+def _by_kernel(y: Array, axes: range, forward: bool, normalization: int) -> Array | None:
+    """The transform over some axes, the last ones first; None where one has no kernel."""
+    for axis in axes:
+        turned = y if axis == -1 else in_order_copy(y.swapaxes(-1, axis))
+        found = kernels.fft.c2c(turned, forward, _scale(y.shape[axis], normalization))
+        if found is None:
+            return None
+        y = found if axis == -1 else found.swapaxes(-1, axis)
+    return y
+
+
+def _transform(y: Array, count: int, forward: bool, normalization: int) -> Any:
     """The transform over the last `count` dimensions."""
+    if 2 * y.size >= kernels.LEAST:
+        found = _by_kernel(y, range(-1, -count - 1, -1), forward, normalization)
+        if found is not None:
+            return found
+    norm: Any = (_FORWARD if forward else _INVERSE)[normalization]
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
         along = better.fftn if forward else better.ifftn
@@ -91,8 +113,7 @@ def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Ar
     strides = byte_strides(x)
     dim = _by_stride(strides, dim)
     order = _order(strides, dim)
-    norm = (_FORWARD if forward else _INVERSE)[normalization]
-    return _back(_transform(x.transpose(order), len(dim), forward, norm), order)
+    return _back(_transform(x.transpose(order), len(dim), forward, normalization), order)
 
 
 def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> Array:
@@ -106,7 +127,14 @@ def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> A
     norm: Any = _FORWARD[normalization]
     y = x.transpose(order)
     if not onesided:
-        return _back(_transform(y, len(dim), True, norm), order)
+        return _back(_transform(y, len(dim), True, normalization), order)
+    if y.size >= kernels.LEAST:
+        found = kernels.fft.r2c(y, _scale(y.shape[-1], normalization))
+        rest = range(-2, -len(dim) - 1, -1)
+        if found is not None and rest:
+            found = _by_kernel(found, rest, True, normalization)
+        if found is not None:
+            return _back(found, order)
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
         axes = tuple(range(-len(dim), 0))
@@ -151,6 +179,10 @@ def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) 
     order = _order(byte_strides(x), dim[-1:])
     norm: Any = _INVERSE[normalization]
     y = x.transpose(order)
+    if 2 * y.size >= kernels.LEAST:
+        found = kernels.fft.c2r(y, last_dim_size, _scale(last_dim_size, normalization))
+        if found is not None:
+            return _back(found, order)
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
         made = better.irfft(y, last_dim_size, axis=-1, norm=norm, workers=_workers(y))
@@ -170,7 +202,7 @@ def _order(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
 
 def _back(y: Array, order: tuple[int, ...]) -> Array:
     if not y.flags.c_contiguous:
-        y = np.ascontiguousarray(y)
+        y = in_order_copy(y)
     if order == tuple(range(len(order))):
         return y
     inverse = [0] * len(order)
