@@ -81,3 +81,29 @@ def test_short_sequences_of_few_states_are_left_to_numpy(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(alignments, "advance", refuse)
     run(np.full((8, 2, 3), -1.0), [8, 8], [2, 2], False)
+
+
+def test_states_are_remembered_by_what_targets_hold() -> None:
+    rng = np.random.default_rng(0)
+    x = np.log(rng.dirichlet(np.ones(5), (6, 2)))
+    targets, sizes = np.array([[1, 2], [3, 3]]), (np.array([6, 5]), np.array([2, 2]))
+
+    def losses(blank: int = 0, lengths: Any = sizes[1], dtype: str = "f8") -> list[Any]:
+        given = x.astype(dtype), targets, sizes[0], lengths
+        loss, alpha = ctc.ctc_loss(*given, blank)
+        g = np.ones(2, dtype)
+        return [loss, ctc.ctc_loss_backward(g, *given, loss, alpha, blank, False)]
+
+    first = losses()
+    assert all(np.array_equal(a, b) for a, b in zip(first, losses(), strict=True))
+    others = [losses(blank=4), losses(lengths=np.array([1, 2]))]
+    assert losses(dtype="f4")[0].dtype == np.float32
+    targets[0, 1] = 4  # the same array, with another label
+    others.append(losses())
+    for one in others:
+        assert not np.array_equal(one[0], first[0]) and not np.array_equal(one[1], first[1])
+    targets[0, 1] = 7
+    with pytest.raises(IndexError):
+        losses()
+    targets[0, 1] = 2
+    assert all(np.array_equal(a, b) for a, b in zip(first, losses(), strict=True))

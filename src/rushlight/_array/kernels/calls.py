@@ -1,6 +1,6 @@
 """Calls of kernels one after the other, as the steps of a sequence need them, made in one go.
 
-    product = calls.repeated(function, frame, {0: along}, chunks, False)
+    product = calls.repeat_call(function, [along, 1, 2], chunks, False)
     cell = calls.of_kernel(kernel, dtype, rows, columns, [along, address, ...])
     calls.run([product, cell], times)   # product, cell, product, cell, ...: for each of `times`
 
@@ -12,9 +12,9 @@ made from Python.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
@@ -41,7 +41,6 @@ class Along(NamedTuple):
 
 # Threads that have just worked needn't be woken: so much less work pays for them.
 _AWAKE: Final = 64
-_FIRST: Final = 4  # a kernel's frame begins with numbers, then come addresses
 
 
 @cache
@@ -49,18 +48,18 @@ def _words(count: int) -> struct.Struct:
     return struct.Struct(f"{count}q")
 
 
-def repeat_call(
-    function: int, frame: bytes, moving: Mapping[int, Along], chunks: int, shared: bool
-) -> Calls:
-    """Calls of a native function with copies of a frame, of which some words differ.
+def repeat_call(function: int, frame: Sequence[int | Along], chunks: int, shared: bool) -> Calls:
+    """Calls of a native function with copies of a frame, of which some words go along.
 
     `shared` says whether a call is worth several threads.
     """
-    count = len(frame) // 8
+    count = len(frame)
     assert count <= pool.MOST_WORDS
-    base, growth, first = list(_words(count).unpack(frame)), [0] * count, [0] * count
-    for place, along in moving.items():
-        base[place], growth[place], first[place] = along.base, along.step, along.first or 0
+    base: list[Any] = list(frame)
+    growth, first = [0] * count, [0] * count
+    for place, word in enumerate(frame):
+        if type(word) is Along:
+            base[place], growth[place], first[place] = word.base, word.step, word.first or 0
     words = _words(4 + 3 * count).pack(function, chunks, shared, count, *base, *growth, *first)
     return Calls(words, shared)
 
@@ -68,14 +67,12 @@ def repeat_call(
 def of_kernel(
     kernel: Kernel, dtype: RawType, rows: int, columns: int, words: Sequence[int | Along]
 ) -> Calls:
-    """Calls of a kernel that is prepared; words are those of `Kernel.at`, or go along."""
+    """Calls of a kernel that is prepared, all of whose operands are arrays; words are those of
+    `Kernel.at`, or go along."""
     found = kernel.general[dtype, None]
     grain, elements = grain_of(rows, columns, False), rows * columns
-    fixed = [word if isinstance(word, int) else 0 for word in words]
-    frame = found.pack(rows, columns, elements, grain, *fixed)
-    moving = {_FIRST + k: word for k, word in enumerate(words) if isinstance(word, Along)}
-    shared = _AWAKE * elements >= found.least
-    return repeat_call(found.body, frame, moving, -(-rows // grain), shared)
+    frame = (rows, columns, elements, grain, *words)
+    return repeat_call(found.body, frame, -(-rows // grain), _AWAKE * elements >= found.least)
 
 
 def run(kinds: Sequence[Calls], times: range) -> None:

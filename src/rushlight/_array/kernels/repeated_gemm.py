@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Final
 
 from ..._native.llvm import target
@@ -19,6 +20,7 @@ _ROWS: Final = 64
 _COLUMNS: Final = 32
 # Multiplications of each product of a list from which a second thread helps, which stays awake.
 _LISTED: Final = 1 << 18
+_WORDS: Final = struct.Struct("24q")
 
 
 @guard_launch
@@ -60,9 +62,9 @@ class Product:
 
     def calls(self, a: Along, out: int, rows: int, added: bool = False) -> Calls:
         """Calls that write to one place, or add to what is there."""
-        frame = self._frame(0, out, rows, float(added))
+        _, *frame = _WORDS.unpack(self._frame(0, out, rows, float(added)))
         shared = rows * self.packed.size >= _LISTED
-        return repeat_call(self.function, frame, {0: a}, self.panels, shared)
+        return repeat_call(self.function, [a, *frame], self.panels, shared)
 
     def _frame(self, a: int, out: int, rows: int, beta: float = 0.0) -> bytes:
         depth, width = self.depth, self.width

@@ -7,14 +7,17 @@ all samples and states at once, in logarithms.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from .. import kernels
 
 if TYPE_CHECKING:
-    from ..annotations import Array
+    from ..annotations import Array, RawType
+
+_SOME: Final = 1 << 16  # labels of all targets of which the states are remembered
 
 
 def _labels(targets: Array, lengths: Array, blank: int) -> Array:
@@ -33,24 +36,47 @@ def _labels(targets: Array, lengths: Array, blank: int) -> Array:
     return states
 
 
-def _places(states: Array, shape: tuple[int, ...]) -> Array:
-    """Where the labels of the states lie in the flat log-probabilities: (T, N, 2 S + 1).
+class _Lattice(NamedTuple):
+    """The states of samples, all as (N, 2 S + 1): their labels, and where one can't be reached from
+    the last but one, in the direction of time and against it: 0 where it can, else -inf."""
+
+    labels: Array
+    ahead: Array
+    back: Array
+
+    def places(self, shape: tuple[int, ...]) -> Array:
+        """Where the labels lie in the flat log-probabilities: (T, N, 2 S + 1)."""
+        times, count, classes = shape
+        rows = np.arange(0, times * count * classes, classes).reshape(times, count, 1)
+        return rows + self.labels
+
+
+def _lattice(targets: Array, lengths: Array, blank: int, classes: int, dtype: RawType) -> _Lattice:
+    """The states of samples with these targets.
 
     Raises: IndexError for a label that isn't one of the classes.
     """
-    times, count, classes = shape
+    key = targets.tobytes(), targets.shape, lengths.tobytes(), blank, classes, dtype
+    return (_remember_lattice if targets.size <= _SOME else _remember_lattice.__wrapped__)(*key)
+
+
+@lru_cache(maxsize=4)
+def _remember_lattice(
+    targets: bytes, shape: tuple[int, ...], lengths: bytes, blank: int, classes: int, dtype: RawType
+) -> _Lattice:
+    """`_lattice`: the way back asks for what the way forward has made."""
+    given = np.frombuffer(targets, np.int64).reshape(shape)
+    states = _labels(given, np.frombuffer(lengths, np.int64), blank)
     if states.max(initial=0) >= classes or states.min(initial=0) < -classes:
         raise IndexError("a label is out of range")
-    rows = np.arange(0, times * count * classes, classes).reshape(times, count, 1)
-    return rows + states % classes  # NumPy's remainder counts negative ones from the end
-
-
-def _forbidden(states: Array) -> Array:
-    """Where a state can't be reached from the one before the last: 0 where it can, else -inf."""
-    barrier = np.zeros(states.shape, np.float64)
-    barrier[:, :2] = -np.inf
-    barrier[:, 2:][states[:, 2:] == states[:, :-2]] = -np.inf
-    return barrier
+    ahead, back = np.full((2, *states.shape), -np.inf, dtype)
+    ahead[:, 2:][states[:, 2:] != states[:, :-2]] = 0
+    back[:, :-2] = ahead[:, 2:]
+    # NumPy's remainder counts negative ones from the end.
+    found = _Lattice(states % classes, ahead, back)
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 class _Sum:
@@ -103,17 +129,16 @@ def ctc_loss(
 ) -> tuple[Array, Array]:
     """Minus the log-probability of each sample's target, and the forward variables (N, T, 2S+1)."""
     times, count, _ = log_probs.shape
-    states = _labels(targets, target_lengths, blank)
-    width = states.shape[1]
     dtype = log_probs.dtype
-    emitted = log_probs.reshape(-1).take(_places(states, log_probs.shape))
-    barrier = _forbidden(states).astype(dtype)
+    lattice = _lattice(targets, target_lengths, blank, log_probs.shape[2], dtype)
+    width = lattice.labels.shape[1]
+    emitted = log_probs.reshape(-1).take(lattice.places(log_probs.shape))
     alpha = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding in front
     if times:
         alpha[0, :, 2:4] = emitted[0, :, :2]
         if width > 1:
             alpha[0, target_lengths == 0, 3] = -np.inf
-    _advance(alpha, emitted, barrier, range(1, times), -1)
+    _advance(alpha, emitted, lattice.ahead, range(1, times), -1)
     alpha = np.ascontiguousarray(alpha[:, :, 2:].swapaxes(0, 1))
     rows = np.arange(count)
     ends = alpha[rows, np.maximum(input_lengths - 1, 0)]
@@ -142,27 +167,25 @@ def ctc_loss_backward(
     Source: Graves et al. (2006), equation 16, for probabilities that add up to one.
     """
     times, count, classes = log_probs.shape
-    states = _labels(targets, target_lengths, blank)
-    width = states.shape[1]
     dtype = log_probs.dtype
-    at = _places(states, log_probs.shape)
+    lattice = _lattice(targets, target_lengths, blank, classes, dtype)
+    width = lattice.labels.shape[1]
+    at = lattice.places(log_probs.shape)
     emitted = log_probs.reshape(-1).take(at)
-    barrier = np.full((count, width), -np.inf, dtype)
-    barrier[:, :-2] = _forbidden(states)[:, 2:]
     beta = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding behind
     begins: dict[int, list[int]] = {}
     for n, length in enumerate(input_lengths.tolist()):
         begins.setdefault(length - 1, []).append(n)
     last = times - 1  # whose states are there, so far
     for t in sorted([t for t in begins if 0 <= t < times], reverse=True):
-        _advance(beta, emitted, barrier, range(last - 1, t - 1, -1), 1)
+        _advance(beta, emitted, lattice.back, range(last - 1, t - 1, -1), 1)
         last = t
         for n in begins[t]:
             end = 2 * int(target_lengths[n])
             beta[t, n] = -np.inf
             low = max(end - 1, 0)
             beta[t, n, low : end + 1] = emitted[t, n, low : end + 1]
-    _advance(beta, emitted, barrier, range(last - 1, -1, -1), 1)
+    _advance(beta, emitted, lattice.back, range(last - 1, -1, -1), 1)
     share = alpha.swapaxes(0, 1) + beta[:, :, :-2]
     share -= emitted
     share += loss[:, None]

@@ -378,28 +378,31 @@ def _run(
 ) -> tuple[Tensor, ...]:
     """A call of one of the four functions, in either of its forms."""
     form = _PACKED if _is_packed(args, kwargs, several) else _PADDED
-    given = dict(zip(form, args))
-    given.update(kwargs)
-    missing = [n for n in form if n not in given]
-    if len(args) > len(form) or missing or set(given) - set(form):
-        name = kind if kind in ("lstm", "gru") else f"rnn_{kind}"
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments - missing or unknown: "
-            f"{missing or sorted(set(given) - set(form)) or args[len(form) :]}"
-        )
-    hx = list(given["hx"]) if several else [given["hx"]]
-    rest = [given[n] for n in form[-6 if form is _PADDED else -5 :]][:5]
-    if several and len(hx) != 2:
-        raise RuntimeError("lstm expects two hidden states")
+    values = args
+    if kwargs or len(args) != len(form):
+        given = dict(zip(form, args))
+        given.update(kwargs)
+        missing = [n for n in form if n not in given]
+        if len(args) > len(form) or missing or set(given) - set(form):
+            name = kind if kind in ("lstm", "gru") else f"rnn_{kind}"
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - missing or unknown: "
+                f"{missing or sorted(set(given) - set(form)) or args[len(form) :]}"
+            )
+        values = tuple(given[n] for n in form)
+    sizes: Any = None
+    batch_first = False
     if form is _PACKED:
-        sizes = given["batch_sizes"]
-        out, last = _network(kind, given["data"], sizes, hx, given["params"], *rest)
-        return (out, *last)
-    x = given["input"]
-    if given["batch_first"]:
+        x, sizes, hx, *rest = values
+    else:
+        x, hx, *rest, batch_first = values
+    states = list(hx) if several else [hx]
+    if several and len(states) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    if batch_first:
         x = x.transpose(0, 1)
-    out, last = _network(kind, x, None, hx, given["params"], *rest)
-    return (out.transpose(0, 1) if given["batch_first"] else out, *last)
+    out, last = _network(kind, x, sizes, states, *rest)
+    return (out.transpose(0, 1) if batch_first else out, *last)
 
 
 _OPTIONS = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
