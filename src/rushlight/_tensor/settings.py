@@ -17,6 +17,7 @@ from .public_functions import make_asking_function
 from .tensor import Tensor
 
 parallel = later("_array.memory.parallel")
+openblas = later("_array.kernels.openblas")
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_default_device",
@@ -229,7 +230,7 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(int: int) -> None:
-    """Sets how many threads a large operation may use.
+    """Sets how many threads a large operation may use, products of matrices by BLAS among them.
 
     Raises:
         RuntimeError: for anything but a positive integer.
@@ -245,6 +246,7 @@ def set_num_threads(int: int) -> None:
     """
     _positive("set_num_threads", int)
     parallel.set_num_threads(int)
+    openblas.set_num_threads(int)
 
 
 def get_num_interop_threads() -> int:

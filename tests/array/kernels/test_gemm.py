@@ -176,6 +176,21 @@ def test_threads_that_multiply_at_once_leave_blas_its_threads(openblas: Any) -> 
     assert openblas.scipy_openblas_get_num_threads64_() == 3
 
 
+def test_blas_gets_the_number_of_threads_that_is_set(
+    openblas: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openblas_of_numpy, "_most_threads", 0)
+    found = []
+    for number in (1, 2, 8):  # never more than there were at first
+        openblas_of_numpy.set_num_threads(number)
+        found.append(openblas.scipy_openblas_get_num_threads64_())
+    assert found == [1, 2, 3]
+    with openblas_of_numpy.one_thread:  # which will give back what is set meanwhile
+        openblas_of_numpy.set_num_threads(2)
+        assert openblas.scipy_openblas_get_num_threads64_() == 1
+    assert openblas.scipy_openblas_get_num_threads64_() == 2
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_forked_within_a_product_has_all_threads_of_blas(openblas: Any) -> None:
     with openblas_of_numpy.one_thread:

@@ -98,6 +98,24 @@ def multiply_few_rows(a: Array, b: Array, out: Array | None = None) -> Array | N
     return out
 
 
+_most_threads = 0  # what it had before anybody set another number here
+
+
+def set_num_threads(number: int) -> None:
+    """Has it use so many threads, though no more than it had at first."""
+    global _most_threads
+    library = find()
+    if library is None:
+        return
+    with one_thread.lock:
+        taken = one_thread.taken
+        now = one_thread.threads if taken else library.scipy_openblas_get_num_threads64_()
+        _most_threads = _most_threads or now
+        one_thread.threads = min(number, _most_threads)
+        if not taken:
+            library.scipy_openblas_set_num_threads64_(one_thread.threads)
+
+
 class _OneThread:
     """A context in which OpenBLAS has one thread, for products on any number of Python's threads.
 
