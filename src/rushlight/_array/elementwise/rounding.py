@@ -239,7 +239,8 @@ def clamp_max(x: Array, high: Array | float) -> Array:
     return clamp(x, None, high)
 
 
-def _order(ufunc: AnyCallable, name: str) -> AnyCallable:
+def _order(ufunc: AnyCallable, name: str, formula: AnyCallable) -> AnyCallable:
+    @with_formula(formula)
     def extreme(a: Array, b: Array) -> Array:
         if a.dtype.kind == "c":
             raise RuntimeError(f"{name} not implemented for complex tensors.")
@@ -248,10 +249,10 @@ def _order(ufunc: AnyCallable, name: str) -> AnyCallable:
     return extreme
 
 
-maximum: Final = _order(np.maximum, "maximum")
-minimum: Final = _order(np.minimum, "minimum")
-fmax: Final = _order(np.fmax, "fmax")
-fmin: Final = _order(np.fmin, "fmin")
+maximum: Final = _order(np.maximum, "maximum", words.maximum)
+minimum: Final = _order(np.minimum, "minimum", words.minimum)
+fmax: Final = _order(np.fmax, "fmax", lambda x, y: words.where((x > y) | (y != y), x, y))
+fmin: Final = _order(np.fmin, "fmin", lambda x, y: words.where((x < y) | (y != y), x, y))
 
 
 def heaviside(x: Array, values: Array) -> Array:
