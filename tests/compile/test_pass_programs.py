@@ -178,7 +178,7 @@ def test_operands_that_no_kernel_reads_where_they_lie_are_copied_once() -> None:
         """,
         """
         v2: float32[3, 2, 4] = transpose(v0, 0, 1)
-        v5: float32[3, 2, 4] = in_order(v2)
+        v5: float32[3, 2, 4] = in_order(v2, (3, 2, 4), (32, 16, 4))
         v3: float32[3, 2, 4] = add(v1, v5)
         v4: float32[3, 2, 4] = mul(v1, v5)
         """,

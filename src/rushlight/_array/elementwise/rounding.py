@@ -249,8 +249,8 @@ def _order(ufunc: AnyCallable, name: str, formula: AnyCallable) -> AnyCallable:
     return extreme
 
 
-maximum: Final = _order(np.maximum, "maximum", words.maximum)
-minimum: Final = _order(np.minimum, "minimum", words.minimum)
+maximum: Final = _order(np.maximum, "maximum", lambda x, y: words.maximum(x, y))
+minimum: Final = _order(np.minimum, "minimum", lambda x, y: words.minimum(x, y))
 fmax: Final = _order(np.fmax, "fmax", lambda x, y: words.where((x > y) | (y != y), x, y))
 fmin: Final = _order(np.fmin, "fmin", lambda x, y: words.where((x < y) | (y != y), x, y))
 

@@ -91,14 +91,11 @@ def in_order(array: Array) -> Array:
     return np.asarray(array, order="C")
 
 
-def in_new_order(array: object) -> Array:
-    """A copy in C order."""
-    return np.array(array, order="C")
-
-
-def copy_expanded(array: Array, shape: Shape) -> Array:
-    """A copy in C order, the same in all places of a larger shape."""
-    return np.array(np.broadcast_to(array, shape), order="C")
+def copy_in_strides(array: Array, shape: Shape, strides: Shape) -> Array:
+    """A copy with given strides, without gaps, the same in all places of a larger shape."""
+    made = np.empty_like(pattern(shape, strides, array.dtype))
+    np.copyto(made, array)
+    return made
 
 
 def astype(array: Array, dtype: RawType) -> Any:
@@ -117,8 +114,7 @@ __all__ = [
     "distance",
     "empty",
     "empty_like",
-    "copy_expanded",
-    "in_new_order",
+    "copy_in_strides",
     "in_order",
     "is_array",
     "memory_of",

@@ -121,10 +121,10 @@ class Frames:
         self.threaded = self.threaded or chunks > 1
         return driver.addresses()[name], self.words_of(words), chunks
 
-    def add_rows(self, table: Value, index: Value, rows: Value, count: int,
-                   width: int) -> tuple[int, int, int]:  # fmt: skip
-        """Rows added to the rows of a table that indices name."""
-        type = type_of(table.dtype)
+    def add_rows(self, table: tuple[Value, int], index: Value, rows: tuple[Value, int],
+                 count: int, width: int) -> tuple[int, int, int]:  # fmt: skip
+        """Rows added to the rows of a table that indices name; both begin at an offset in bytes."""
+        type = type_of(table[0].dtype)
         address = engine.load_made(scatter.emit_added_rows, type)[f"add_rows_{type.suffix}"]
         chunks = -(-width // 64) if count * width >= THREADED else 1
         self.threaded = self.threaded or chunks > 1

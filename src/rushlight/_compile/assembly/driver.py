@@ -109,16 +109,20 @@ def _product(module: Module, name: str, type: Type) -> None:
 
 
 def _check_index(module: Module) -> None:
-    """How many integers lie outside of [0, limit); words: address, count, limit."""
+    """How many integers lie outside of [0, limit); words: address, limit, rows, bytes from row to
+    row, columns, bytes from column to column."""
     f = module.function("check_index", [("frame", PTR)], I64)
     frame = f.params[0]
     base = f.load(frame, PTR)
-    count, limit = (f.load(f.at(frame, n, I64), I64) for n in (1, 2))
-    with f.loop(0, count, carried=[f.constant(I64, 0)]) as loop:
-        x = f.load(f.at(base, loop.index, I64), I64)
-        one, zero = f.constant(I64, 1), f.constant(I64, 0)
-        loop.next(loop.carried[0] + f.select((x < 0) | (x >= limit), one, zero))
-    f.ret(loop.results[0])
+    limit, rows, down, columns, right = (f.load(f.at(frame, n, I64), I64) for n in range(1, 6))
+    one, zero = f.constant(I64, 1), f.constant(I64, 0)
+    with f.loop(0, rows, carried=[zero]) as outer:
+        row = f.at_bytes(base, outer.index * down)
+        with f.loop(0, columns, carried=[outer.carried[0]]) as loop:
+            x = f.load(f.at_bytes(row, loop.index * right), I64)
+            loop.next(loop.carried[0] + f.select((x < 0) | (x >= limit), one, zero))
+        outer.next(loop.results[0])
+    f.ret(outer.results[0])
 
 
 def _check_equal(module: Module) -> None:

@@ -36,12 +36,13 @@ from ..lowering.optimizer_sweeps import Sweep
 from ..passes.layout import copy_unordered
 from ..passes.memory import place_items
 from ..passes.norms import apart
+from ..passes.rows_last import put_rows_last
 from ..passes.scalar_inputs import bind_scalars
 from ..passes.split_reductions import in_pieces
 from ..report import lines_of
 from . import driver
 from .call_frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
-from .plan import Plan, reads_of, results_of
+from .plan import Plan, reads_of, results_of, rows_of
 
 if TYPE_CHECKING:
     from ..._array.annotations import Array
@@ -194,7 +195,7 @@ class ExecutablePlan(Frames):
             where = self.patches[0]
             for v, limit in self.plan.checks:
                 frame = len(self.plain)
-                self.plain += [0, size_of(v.shape), limit]
+                self.plain += [0, limit, *rows_of(v)]  # type: ignore[misc]
                 where.append((self._slot(v.root), v.offset, frame))
                 checks.append((driver.addresses()["check_index"], frame))
         self._tables(tables, checks + self.equal)
@@ -411,6 +412,7 @@ def native_form(program: Program) -> Program:
     bind_scalars(found)
     apart(found)
     in_pieces(found)
+    put_rows_last(found)
     copy_unordered(found)
     return found
 

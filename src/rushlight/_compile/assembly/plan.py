@@ -18,7 +18,7 @@ from ..lowering import (
     lstm as recurrence,
     rnn_gru as recurrent_layers,
 )
-from ..lowering.commands import Command
+from ..lowering.commands import Command, merge_dimensions
 from ..lowering.fusion import Kernel
 from ..lowering.gemm import Product
 from ..lowering.optimizer_sweeps import Sweep
@@ -27,10 +27,11 @@ from ..passes.fuse import has_joined
 from ..passes.sweep import swept
 from ..passes.writes import forget, is_fused
 
-_MAKERS = {
-    **moves.MAKERS, **commands.MAKERS, **attention.MAKERS, **recurrence.MAKERS,
-    **recurrent_layers.MAKERS,
-}  # fmt: skip
+#: Of each rule what makes its command; the first that can does.
+_MAKERS: dict[str, list[moves.Maker]] = {}
+for _part in (commands, moves, attention, recurrence, recurrent_layers):
+    for _rule, _make in _part.MAKERS.items():
+        _MAKERS.setdefault(_rule, []).append(_make)
 
 
 class Plan:
@@ -49,6 +50,7 @@ class Plan:
         self.views: dict[int, Instruction] = {}
         self.same: dict[int, int] = {}
         self.checks: list[tuple[Value, int]] = []
+        self.copied: dict[int, Value] = {}  # whole numbers that were put in order, from where
         self.count: dict[int, int] = {}
         self.places: dict[int, int] = {}  # whole numbers that are below a limit
         self.origin: dict[int, Instruction] = {}  # of instructions made here, by id
@@ -131,16 +133,19 @@ class Plan:
         """Has whole numbers checked before anything runs; False where they aren't there yet."""
         if self.places.get(v.number, limit + 1) <= limit:
             return True  # found by a kernel here
+        v = self.copied.get(v.number, v)
         root = self.program.values[v.root]
         if root.kind not in ("argument", "tensor") or v.root in self.program.written:
+            return False
+        if rows_of(v) is None:
             return False
         if not any(v is w and limit == n for w, n in self.checks):
             self.checks.append((v, limit))
         return True
 
     def _command(self, i: Instruction) -> bool:
-        make = _MAKERS.get(i.rule)
-        command = None if make is None else make(i, self)
+        found = (make(i, self) for make in _MAKERS.get(i.rule, ()))
+        command = next((one for one in found if one is not None), None)
         if command is None:
             return False
         command.name = i.name
@@ -167,6 +172,15 @@ class Plan:
                     )
                 }  # fmt: skip
         return found
+
+
+def rows_of(v: Value) -> tuple[int, int, int, int] | None:
+    """Rows, bytes from one to the next, and the same of columns; None where these aren't enough."""
+    dims = merge_dimensions(v.shape, list(v.strides), list(v.strides))
+    if len(dims) > 2:
+        return None
+    (rows, down, _), (columns, right, _) = [(1, 0, 0)] * (2 - len(dims)) + dims
+    return rows, down, columns, right
 
 
 def last_writes(kernel: Kernel) -> set[int]:

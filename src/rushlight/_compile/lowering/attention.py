@@ -254,7 +254,7 @@ def attention_backward(i: Instruction, plan: Plan) -> Command | None:
     grads: list[Any] = list(i.outputs)
     if type(logs) is not Value or not in_order(logs) or logs.dtype != q.dtype or len(grads) != 3:
         return None
-    if any(not _dense(d) or not in_order(d) for d in grads) or g.shape != q.shape:
+    if any(not _dense(d) for d in grads) or not _fits(grads) or g.shape != q.shape:
         return None
     p = Problem(q, k, bool(causal), scale)
     high = min(p.rows, _ROWS if p.causal and p.rows == p.keys else p.rows)

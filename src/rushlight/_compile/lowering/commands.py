@@ -81,7 +81,7 @@ def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
     def write(machine: ExecutablePlan) -> list[Call]:
         return [
             machine.call("fill", [out, size_of(out.shape) * out.dtype.itemsize]),
-            machine.add_rows(out, index, g, size_of(index.shape), width),
+            machine.add_rows((out, 0), index, (g, 0), size_of(index.shape), width),
         ]
 
     return Command([g, index], [out], write)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._array.memory.aliasing import copy_in_strides
 from ..._native.emitted import places
 from ..._native.llvm import loader as engine
 from ..._native.llvm.emit import F32, F64, I8, I32, I64, PTR, Module, Type
@@ -141,15 +142,16 @@ def copy(i: Instruction, plan: Plan) -> Command | None:
     x, out = i.inputs[0], i.outputs[0]
     if not _alike(x, out) or out is None:
         return None
+    if i.function is copy_in_strides and x.dtype.name == "int64":
+        # Made by a pass: nobody but its readers knows it, and so nobody writes to it.
+        plan.copied[out.number] = x
+        if x.number in plan.places:
+            plan.places[out.number] = plan.places[x.number]
     if x.shape == out.shape:
-        return _command(out, x, x.shape, _drop_repeats(out), list(x.strides))
+        return _command(out, x, x.shape, list(out.strides), list(x.strides))
     if size_of(x.shape) != size_of(out.shape) or not in_order(out):
         return None
     return _command(out, x, x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides))
-
-
-def _drop_repeats(out: Value) -> list[int]:
-    return list(out.strides)
 
 
 def expand(i: Instruction, plan: object) -> Command | None:
@@ -346,61 +348,82 @@ def _lower_placing(i: Instruction, plan: Plan) -> Command | None:
     return Command([g, index], [out], write)
 
 
-def _lone(i: Instruction, place: int) -> Value | None:
-    """The index of an instruction that indexes by one, the first dimension."""
-    given = i.inputs[place]
+#: Places of the dimensions before an indexed one, each of which is a call.
+_BEFORE: Final = 64
+
+
+def _lone(i: Instruction, place: int, rank: int) -> tuple[int, Value] | None:
+    """The dimension and the index of an instruction that indexes by one."""
+    given, dim = i.inputs[place], 0
     if type(given) in (list, tuple):
-        if len(given) != 1:
+        there = [d for d, one in enumerate(given) if one is not None]
+        if len(there) != 1:
             return None
-        given = given[0]
+        dim = there[0]
+        given = given[dim]
+    else:
+        dim = i.inputs[place - 1]
     if type(given) is not Value or given.dtype.name != "int64" or not in_order(given):
         return None
-    return given if given.shape and 0 not in given.shape else None
+    if type(dim) is not int or not -rank <= dim < rank or not given.shape or 0 in given.shape:
+        return None
+    return dim % rank, given
 
 
 def _lower_take(i: Instruction, plan: Plan) -> Command | None:
-    """index(x, [index]), index_select(x, 0, index): rows of the first dimension."""
+    """index(x, [None, index]), index_select(x, dim, index): rows of one dimension."""
     x, out = i.inputs[0], i.outputs[0]
-    if i.rule == "index_select" and i.inputs[1] != 0:
+    if not _alike(x, out) or out is None or not in_order(x) or not in_order(out):
         return None
-    index = _lone(i, 2 if i.rule == "index_select" else 1)
-    if not _alike(x, out) or index is None or out is None or not in_order(x) or not in_order(out):
+    found = _lone(i, 2 if i.rule == "index_select" else 1, len(x.shape))
+    if found is None:
         return None
-    if not x.shape or out.shape != index.shape + x.shape[1:] or not plan.check(index, x.shape[0]):
+    dim, index = found
+    before, after, count = size_of(x.shape[:dim]), x.shape[dim + 1 :], size_of(index.shape)
+    if out.shape != x.shape[:dim] + index.shape + after or before > _BEFORE:
         return None
-    width = size_of(x.shape[1:]) * x.dtype.itemsize
-    words = [x, index, out, size_of(index.shape), width]
-    return Command([x, index], [out], lambda machine: [machine.call("gather", words)])
+    if not plan.check(index, x.shape[dim]):
+        return None
+    width = size_of(after) * x.dtype.itemsize
+    one, many = x.shape[dim] * width, count * width  # bytes of a place before
+
+    def write(machine: ExecutablePlan) -> list[Call]:
+        return [
+            machine.call("gather", [(x, k * one), index, (out, k * many), count, width])
+            for k in range(before)
+        ]
+
+    return Command([x, index], [out], write)
 
 
 def _lower_row_sum(i: Instruction, plan: Plan) -> Command | None:
-    """Rows added to the first dimension, of zeros or of a copy.
+    """Rows added along one dimension, of zeros or of a copy.
 
-    index_backward(g, shape, (index,)), index_select_backward(g, shape, 0, index),
-    index_add(x, 0, index, source, 1).
+    index_backward(g, shape, (None, index)), index_select_backward(g, shape, dim, index),
+    index_add(x, dim, index, source, 1).
     """
     out = i.outputs[0]
     if out is None or out.view or not in_order(out) or out.dtype.name not in ("float32", "float64"):
         return None
     x: Any = None
+    rank = len(out.shape)
     if i.rule == "index_add":
-        x, dim, _, g, alpha = i.inputs
-        index = _lone(i, 2)
-        if dim != 0 or type(alpha) is not int or alpha != 1 or not _alike(x, out):
-            return None
-        if x.shape != out.shape:
-            return None
-    elif i.rule == "index_select_backward":
-        g, index = i.inputs[0], _lone(i, 3)
-        if i.inputs[2] != 0:
+        x, _, _, g, alpha = i.inputs
+        lone = _lone(i, 2, rank)
+        if type(alpha) is not int or alpha != 1 or not _alike(x, out) or x.shape != out.shape:
             return None
     else:
-        g, index = i.inputs[0], _lone(i, 2)
-    if index is None or not _alike(g, out) or not in_order(g) or not out.shape:
+        g, lone = i.inputs[0], _lone(i, 3 if i.rule == "index_select_backward" else 2, rank)
+    if lone is None or not _alike(g, out) or not in_order(g):
         return None
-    if g.shape != index.shape + out.shape[1:] or not plan.check(index, out.shape[0]):
+    dim, index = lone
+    before, after, count = size_of(out.shape[:dim]), out.shape[dim + 1 :], size_of(index.shape)
+    if g.shape != out.shape[:dim] + index.shape + after or before > _BEFORE:
         return None
-    width = size_of(out.shape[1:])
+    if not plan.check(index, out.shape[dim]):
+        return None
+    width = size_of(after)
+    one, many = (n * width * out.dtype.itemsize for n in (out.shape[dim], count))
     dims = None if x is None else _few(
         x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides)
     )  # fmt: skip
@@ -409,7 +432,10 @@ def _lower_row_sum(i: Instruction, plan: Plan) -> Command | None:
 
     def write(machine: ExecutablePlan) -> list[Call]:
         first = _clear(machine, out) if dims is None else move(machine, out, x, dims)
-        return [first, machine.add_rows(out, index, g, size_of(index.shape), width)]
+        return [first] + [
+            machine.add_rows((out, k * one), index, (g, k * many), count, width)
+            for k in range(before)
+        ]
 
     return Command([g, index] if x is None else [x, g, index], [out], write)
 

@@ -20,13 +20,15 @@ def element_value(i: Instruction, written: bool = False) -> LoopFormula | None:
 
     `written`: its result goes to memory that is there already.
     """
-    if i.kind != "call" or not i.outputs or i.outputs[0] is None:
-        return None
     outs = [o for o in i.outputs if o is not None]
+    if i.kind != "call" or not outs:
+        return None
     if any(o.view and not written for o in outs) or any(0 in v.shape for v in (*outs, *i.reads())):
         return None
+    if i.outputs[0] is None:
+        return reductions.norm_of_rows(i)
     make = _MAKERS.get(i.rule)
-    if make is not None:
+    if make is not None and not reductions.compares_two(i):
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
         return make(i)

@@ -210,6 +210,11 @@ def norm_of_rows(i: Instruction) -> LoopFormula | None:
                    ended=ended)  # fmt: skip
 
 
+def compares_two(i: Instruction) -> bool:
+    """Whether it is a maximum or minimum of two values, element by element."""
+    return i.rule in ("max", "min") and len(i.inputs) > 1 and type(i.inputs[1]) is Value
+
+
 def _extreme(i: Instruction) -> LoopFormula | None:
     """amax, amin(x, dims, keepdim); max, min(x), or with places (x, dim, keepdim)."""
     x = i.inputs[0]
