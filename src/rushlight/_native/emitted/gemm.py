@@ -69,7 +69,7 @@ def emit(type: Type) -> Module:
     module = Module("gemm")
     lanes = target.lanes(type)
     wide = target.machine().registers >= 32
-    heights, widths = ((6, 2, 1), (4, 2, 1)) if wide else ((4, 2, 1), (2, 1))
+    heights, widths = ((6, 4, 2, 1), (4, 2, 1)) if wide else ((4, 2, 1), (2, 1))
     # Where masks are registers, whole vectors are read as quickly through one.
     plain = widths[:-1] if target.machine().width == 64 else widths
     panels = [(w, _panel(module, type, lanes, heights, w, False)) for w in plain]
