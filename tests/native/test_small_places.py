@@ -250,3 +250,119 @@ def test_places_of_what_is_not_zero_are_those_of_the_plain_function() -> None:
     found = torch.nonzero(torch.eye(2))
     found.add_(1)  # memory of its own, that can be written
     assert found.tolist() == [[1, 1], [2, 2]] and found.stride() == (1, 2)
+
+
+def keys(rng: Any) -> tuple[Any, Any]:
+    """An array and a tuple of indices, which now and then are unusual or don't fit."""
+
+    def seldom() -> bool:
+        return bool(rng.random() < 0.04)
+
+    rank = int(rng.integers(1, 5))
+    shape = tuple(rng.integers(0 if seldom() else 1, 7, rank))
+    x = np.asarray(rng.integers(-90, 90, shape) / 7).astype(
+        rng.choice(TYPES[:2] if rng.random() < 0.7 else TYPES)
+    )
+    if seldom():
+        x = (x.T, x[::-1], x[..., ::2])[rng.integers(3)]
+    before = int(rng.integers(0, rank))
+    count = int(rng.integers(1, rank - before + 1 + seldom()))
+    lengths = tuple(
+        rng.integers(0 if seldom() else 1, 50 if seldom() else 6, rng.integers(seldom() == 0, 3))
+    )
+    found: list[Any] = [None] * before
+    for d in range(before, before + count):
+        n = max(x.shape[d], 1) if d < rank else 3
+        at = np.asarray(rng.integers(-n - seldom(), n + seldom(), lengths))
+        if seldom():
+            at = (
+                at.astype("i4"),
+                at.T,
+                at.T[:1] if at.ndim else at,
+                np.asarray(rng.random(lengths) > 0.5),
+                None,
+            )[rng.integers(5)]
+        elif rng.random() < 0.2 and len(lengths) == 1:
+            at = np.repeat(at, 2)[::2]
+        found.append(at)
+    if seldom():
+        found.extend([None] * int(rng.integers(1, 3)))
+    if all(i is None for i in found):
+        found[0] = np.zeros(1, np.int64)
+    return x, tuple(found)
+
+
+def seen(function: Function, args: Any) -> Any:
+    """`told`, where strides of dimensions of one element don't count."""
+    found = told(function, args)
+    if len(found) == 2:
+        return found
+    kind, dtype, shape, strides, *rest = found
+    if 0 in shape:
+        strides = ()
+    return kind, dtype, shape, [s for s, n in zip(strides, shape) if n > 1], rest
+
+
+def test_any_indices_of_several_dimensions() -> None:
+    rng = np.random.default_rng(9)
+    plain = Plain(indexing.index)
+    made = ufunc_loops.places(plain, "Xi")
+    taken = 0
+    for _ in range(6000):
+        args, before = keys(rng), plain.calls
+        assert seen(made, args) == seen(indexing.index, args), args
+        taken += plain.calls == before
+    assert taken > 2000
+    large = np.ones((64, 64, 64), np.float32)  # more than is copied here
+    args = (large, (np.zeros(4, np.int64),))
+    assert seen(made, args) == seen(indexing.index, args)
+    for odd in ((), [np.zeros(1, np.int64)], (np.zeros(1, np.int64),) * 9):
+        assert seen(made, (large, odd)) == seen(indexing.index, (large, odd))
+
+
+def test_anything_added_at_indices_of_several_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(10)
+    code = ufunc_loops.PLACES
+    taken = 0
+    for turn in range(6000):
+        x, at = keys(rng)
+        try:
+            g = indexing.index(x, at)
+        except (IndexError, ValueError, RuntimeError):
+            g = x
+        if turn % 3:  # digits that depend on the order
+            g = (g * 10.0 ** rng.integers(-3, 4, g.shape)).astype(g.dtype)
+        if rng.random() < 0.2 and g.ndim:
+            g = np.broadcast_to(g[..., :1], g.shape)
+        args = (g, tuple(map(int, x.shape)), at)
+        monkeypatch.setattr(indexing, "PLACES", None)
+        wanted = seen(indexing.index_backward, args)
+        monkeypatch.setattr(indexing, "PLACES", code)
+        assert seen(indexing.index_backward, args) == wanted, args
+        taken += code.add_indexed(*args) is not None
+    assert taken > 1500
+    rows = (10.0 ** rng.uniform(-3, 6, (100, 20))).astype(np.float32)
+    for count in (1, 3, 50):  # wide rows of which many, or few, meet
+        args = (rows, (count, 20), (rng.integers(0, count, 100),))
+        monkeypatch.setattr(indexing, "PLACES", None)
+        wanted = seen(indexing.index_backward, args)
+        monkeypatch.setattr(indexing, "PLACES", code)
+        assert seen(indexing.index_backward, args) == wanted
+    for odd in ((), ((2,),), (None, 2), (1 << 70,), (-3,), (True,), (5000,)):
+        assert code.add_indexed(np.ones(2, np.float32), odd, (np.zeros(2, np.int64),)) is None
+    assert code.add_indexed() is None and code.add_indexed(1, 2, 3) is None
+
+
+def test_indices_leave_nothing_behind() -> None:
+    x, at = np.ones((4, 4), np.float32), np.array([0, 3])
+    made = ufunc_loops.places(Plain(indexing.index), "Xi")
+    code = ufunc_loops.PLACES
+    key, wide = (at, at), np.broadcast_to(x[:2, :1], (2, 4))
+    kept = [x, at, key, wide, x.dtype]
+    before = [sys.getrefcount(one) for one in kept]
+    for _ in range(20_000):
+        made(x, key)
+        code.add_indexed(x[0, :2].copy(), (4, 4), key)
+        code.add_indexed(wide, (4, 4), (at,))
+        code.add_indexed(wide, (4, 4), (at + 9,))
+    assert [sys.getrefcount(one) for one in kept] == before

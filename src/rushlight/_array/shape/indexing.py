@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.caller import warn_the_caller
-from ..._native.ufunc_loops import FRESH
+from ..._native.ufunc_loops import FRESH, PLACES
 from ..axes import ALL
 from ..memory.dense_layout import order_by
 from ..number import type_number
@@ -361,6 +361,10 @@ def index_put(
 
 def index_backward(g: Array, shape: tuple[int, ...], indices: Positional) -> Any:
     """`g` added at `indices` into zeros of `shape`."""
+    if PLACES is not None:
+        few = PLACES.add_indexed(g, shape, indices)
+        if few is not None:
+            return few
     out = np.zeros(shape, g.dtype)
     if not g.size:
         return out

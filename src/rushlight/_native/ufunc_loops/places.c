@@ -4,6 +4,7 @@
 #define DIMENSIONS 8
 #define MOST 4096        /* indices */
 #define BYTES (1 << 16) /* of a result */
+#define MOST_ADDED 32    /* rows that are summed at once, `_RUN` in `gather.py` */
 #define MOST_SEARCHED 2048 /* elements that may not be zero */
 
 static PyArray_Descr *integers;
@@ -359,9 +360,168 @@ static PyObject *find_nonzero(PyObject *array)
     return out;
 }
 
+/* ---- indices for several dimensions --------------------------------------------------------- */
+
+/* What a tuple of indices says: None for dimensions that come first, then arrays of one shape. */
+typedef struct {
+    int rank; /* of what is found */
+    npy_intp sizes[DIMENSIONS];
+    npy_intp outer, size, inner, lead; /* elements before, of an index, after; places to choose of */
+    npy_intp place[MOST];
+} Key;
+
+/* Reads indices of an array of sizes `given`; whether they are usual and all of its places. */
+static int read_key(PyObject *indices, int rank, const npy_intp *given, Key *key)
+{
+    const char *at[DIMENSIONS];
+    npy_intp step[DIMENSIONS], many[DIMENSIONS];
+    PyArrayObject *first = NULL;
+    int before = 0, count = 0;
+    if (!PyTuple_CheckExact(indices) || PyTuple_GET_SIZE(indices) > rank || rank > DIMENSIONS)
+        return 0;
+    for (int d = 0; d < PyTuple_GET_SIZE(indices); d++) {
+        PyObject *one = PyTuple_GET_ITEM(indices, d);
+        if (one == Py_None) {
+            before += first == NULL;
+            continue;
+        }
+        PyArrayObject *index = (PyArrayObject *)one;
+        if (d != before + count || !holds_indices(one) || PyArray_NDIM(index) < 1 ||
+            (PyArray_NDIM(index) > 1 && !is_dense(index)))
+            return 0;
+        if (first == NULL)
+            first = index;
+        else if (PyArray_NDIM(index) != PyArray_NDIM(first) ||
+                 memcmp(PyArray_DIMS(index), PyArray_DIMS(first),
+                        sizeof(npy_intp) * PyArray_NDIM(first)) != 0)
+            return 0;
+        at[count] = PyArray_BYTES(index);
+        step[count] = PyArray_NDIM(index) == 1 ? PyArray_STRIDE(index, 0) : 8;
+        many[count++] = given[d];
+    }
+    if (first == NULL || rank - count + PyArray_NDIM(first) > DIMENSIONS)
+        return 0;
+    key->rank = 0;
+    key->outer = key->inner = key->lead = 1;
+    key->size = PyArray_SIZE(first);
+    for (int d = 0; d < rank; d++) {
+        if (given[d] < 1 || given[d] > BYTES)
+            return 0;
+        if (d == before)
+            for (int k = 0; k < PyArray_NDIM(first); k++)
+                key->sizes[key->rank++] = PyArray_DIM(first, k);
+        npy_intp *part = d < before ? &key->outer : d < before + count ? &key->lead : &key->inner;
+        *part *= given[d];
+        if (*part > 1 << 24)
+            return 0;
+        if (d < before || d >= before + count)
+            key->sizes[key->rank++] = given[d];
+    }
+    for (npy_intp k = 0; k < key->size; k++) {
+        npy_intp place = 0;
+        for (int d = 0; d < count; d++) {
+            npy_int64 one = *(const npy_int64 *)(at[d] + k * step[d]);
+            one += one < 0 ? many[d] : 0;
+            if (one < 0 || one >= many[d])
+                return 0;
+            place = place * many[d] + one;
+        }
+        key->place[k] = place;
+    }
+    return 1;
+}
+
+#define COPY_PARTS(SIZE)                                                                        \
+    for (npy_intp o = 0; o < key.outer; o++, from += key.lead * (SIZE))                         \
+        for (npy_intp k = 0; k < key.size; k++, to += (SIZE))                                   \
+            memcpy(to, from + key.place[k] * (SIZE), (SIZE));
+
+/* What indices name, for a dense array and a tuple of them. */
+static PyObject *find_indexed(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    Key key;
+    if (!holds_numbers(args[0]) || !is_dense(x) ||
+        !read_key(args[1], PyArray_NDIM(x), PyArray_DIMS(x), &key))
+        return NULL;
+    npy_intp part = key.inner * PyArray_ITEMSIZE(x);
+    if (part > BYTES || key.outer > BYTES || part * key.outer > BYTES / key.size)
+        return NULL;
+    PyArrayObject *out = new_array(PyArray_DESCR(x), key.rank, key.sizes);
+    if (out == NULL)
+        return NULL;
+    const char *from = PyArray_BYTES(x);
+    char *to = PyArray_BYTES(out);
+    if (part == 4)
+        COPY_PARTS(4)
+    else if (part == 8)
+        COPY_PARTS(8)
+    else
+        COPY_PARTS(part)
+    return (PyObject *)out;
+}
+
+/* Whether places are few or come few times each: then rows that are summed round by round, as the
+   plain function does with wide ones, are added one after the other, too. */
+static int come_seldom(const Key *key)
+{
+    unsigned char times[MOST] = {0};
+    for (npy_intp k = 0; k < key->size && key->size > MOST_ADDED; k++)
+        if (++times[key->place[k]] > MOST_ADDED)
+            return 0;
+    return 1;
+}
+
+#define ADD_PARTS(TYPE)                                                                         \
+    {                                                                                           \
+        const TYPE *from = (const TYPE *)PyArray_BYTES(parts);                                  \
+        TYPE *to = (TYPE *)PyArray_BYTES(out);                                                  \
+        for (npy_intp o = 0; o < key.outer; o++, to += key.lead * key.inner)                    \
+            for (npy_intp k = 0; k < key.size; k++)                                             \
+                for (npy_intp i = 0; i < key.inner; i++)                                        \
+                    to[key.place[k] * key.inner + i] += *from++;                                \
+    }
+
+/* Floats added where indices name places, one after the other, into zeros, for the floats, a shape
+   and a tuple of indices; None where any of that is unusual. */
+static PyObject *add_indexed(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DIMENSIONS], all = 1;
+    int type = count == 3 ? type_of(args[0]) : -1;
+    int rank = type < 0 || !PyTuple_Check(args[1]) ? 0 : (int)PyTuple_GET_SIZE(args[1]);
+    PyArrayObject *g = type < 0 ? NULL : (PyArrayObject *)args[0];
+    Key key;
+    if (rank < 1 || rank > DIMENSIONS || PyArray_SIZE(g) > MOST)
+        Py_RETURN_NONE;
+    for (int k = 0; k < rank; k++) {
+        PyObject *size = PyTuple_GET_ITEM(args[1], k);
+        int overflow = 1;
+        sizes[k] = PyLong_CheckExact(size) ? PyLong_AsLongAndOverflow(size, &overflow) : 0;
+        if (overflow || sizes[k] < 1 || sizes[k] > MOST / all)
+            Py_RETURN_NONE;
+        all *= sizes[k];
+    }
+    if (!read_key(args[2], rank, sizes, &key) || PyArray_NDIM(g) != key.rank ||
+        memcmp(PyArray_DIMS(g), key.sizes, sizeof(npy_intp) * key.rank) != 0 || !come_seldom(&key))
+        Py_RETURN_NONE;
+    PyArrayObject *parts = is_dense(g) ? (PyArrayObject *)Py_NewRef((PyObject *)g)
+                                       : (PyArrayObject *)PyArray_NewCopy(g, NPY_CORDER);
+    PyArrayObject *out = parts == NULL ? NULL : new_array(PyArray_DESCR(g), rank, sizes);
+    if (out != NULL) {
+        memset(PyArray_BYTES(out), 0, PyArray_NBYTES(out));
+        if (type == 0)
+            ADD_PARTS(float)
+        else
+            ADD_PARTS(double)
+    }
+    Py_XDECREF(parts);
+    return (PyObject *)out;
+}
+
 /* The first letter says which: "G" elements, for an array, a dimension, indices and a flag that
    isn't read; "I" parts, for an array, a dimension and indices; "W" rows; "S" and "A" elements and
-   parts added; "H" ones at places; "N" the loss that they are. There is a letter for each argument. */
+   parts added; "H" ones at places; "N" the loss that they are; "X" what a
+   tuple of indices names. There is a letter for each argument. */
 static PyObject *take_places(const char *letters, PyObject *const *args)
 {
     switch (letters[0]) {
@@ -371,6 +531,7 @@ static PyObject *take_places(const char *letters, PyObject *const *args)
     case 'A': return add_parts(args);
     case 'H': return mark_places(args);
     case 'N': return lose(args);
+    case 'X': return find_indexed(args);
     case 'Z': return find_nonzero(args[0]);
     }
     return select_parts(args);
@@ -385,8 +546,14 @@ static PyTypeObject places_type = SHORT_TYPE(
     "rushlight._native.ufunc_loops.places.Places", "What indices name in small arrays.",
     make_places);
 
+static PyMethodDef methods[] = {
+    {"add_indexed", (PyCFunction)(void (*)(void))add_indexed, METH_FASTCALL,
+     "Floats added at indices into zeros; None for odd ones."},
+    {NULL}
+};
+
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "places", "What indices name in small arrays.", -1
+    PyModuleDef_HEAD_INIT, "places", "What indices name in small arrays.", -1, methods
 };
 
 PyMODINIT_FUNC PyInit_places(void)

@@ -69,7 +69,8 @@ PLACES: Final = {
     ("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi",
     ("shape.scatter", "scatter_add"): "Sdis", ("shape.scatter", "index_add"): "Adis1",
     ("shape.gather", "one_hot"): "Hn", ("nn.embedding", "embedding"): "Wi---",
-    ("shape.indexing", "nonzero"): "Z", ("nn.class_losses", "nll_loss"): "Ntnri",
+    ("shape.indexing", "nonzero"): "Z", ("shape.indexing", "index"): "Xi",
+    ("nn.class_losses", "nll_loss"): "Ntnri",
 }  # fmt: skip
 #: The same of what order decides, which `orders.c` knows.
 ORDERS: Final = {
