@@ -60,10 +60,13 @@ def test_few_draws_are_those_of_many(built: Any, monkeypatch: pytest.MonkeyPatch
         torch.manual_seed(seed)
         made: list[Any] = []
         for _ in range(150):
-            what, where = order.integers(0, len(draws) + 1), order.integers(0, len(shapes))
+            what, where = order.integers(0, len(draws) + 2), order.integers(0, len(shapes))
             taken += fresh is not None
             if what == len(draws):
                 made.append(torch.randperm(int(order.integers(0, 700))))
+            elif what > len(draws):
+                low, many = int(order.integers(-9, 9)), int(order.choice([1, 7, 64, 1 << 28]))
+                made.append(torch.randint(low, low + many, shapes[where]))
             else:
                 made.append(draws[what](shapes[where]))
         return [*made, torch.get_rng_state()]
@@ -336,6 +339,25 @@ def test_coins_are_those_of_plain_draws(built: Any, monkeypatch: pytest.MonkeyPa
     for seed in range(4):
         for a, b in zip(run(built, seed), run(None, seed), strict=True):
             assert same(a.numpy(), b.numpy())
+
+
+def test_odd_blocks_make_no_whole_numbers(built: Any) -> None:
+    block = np.arange(1 << 29, (1 << 29) + 624, dtype=np.uint32)
+    for other in (block[::2], block.astype("i8"), block.reshape(2, -1), block.tolist(), None):
+        assert built.remainders(other, 0, (5,), 0, 9) is None
+    for start in (-1, 620, 1 << 70, 1.0, None, True):
+        assert built.remainders(block, start, (5,), 0, 9) is None
+    for shape in ((0,), [5], (625,), (-1,), (1 << 40, 1 << 40), 5, None):
+        assert built.remainders(block, 0, shape, 0, 9) is None
+    for low, many in ((0, 0), (0, -1), (0, 1 << 28), (1 << 70, 2), (0.0, 2), (0, 2.0), (True, 2),
+                      ((1 << 63) - 2, 3), (0, 1 << 70)):  # fmt: skip
+        assert built.remainders(block, 0, (5,), low, many) is None
+    for args in ((), (block,), (block, 0, (5,), 0), (block, 0, (5,), 0, 2, 1)):
+        assert built.remainders(*args) is None
+    found = built.remainders(block, 600, (2, 3), -(1 << 63), (1 << 28) - 1)
+    wanted = block[600:606].astype(object) % ((1 << 28) - 1) - (1 << 63)
+    assert same(found, wanted.astype(np.int64).reshape(2, 3))
+    assert built.remainders(block, 0, (), 3, 1).tolist() == 3
 
 
 def test_odd_blocks_toss_nothing(built: Any) -> None:

@@ -342,6 +342,17 @@ class Stream:
                 self._at = start + n - 1
             return made
 
+    def few_integers(self, shape: tuple[int, ...], low: int, count: int) -> Array | None:
+        """A fresh array of `count` whole numbers from `low` on, of int64, as `few` makes arrays."""
+        if FRESH is None:
+            return None
+        with self.lock:
+            start = self._at
+            made = FRESH.remainders(self._block, start, shape, low, count)
+            if made is not None:
+                self._at = start + made.size
+            return made
+
     def points(self, radial: Array, angular: Array) -> Polar:
         """The points of float32 uniforms, exact or close as `exact_normals` says."""
         if not self.exact_normals:

@@ -305,6 +305,29 @@ static PyObject *shuffled(PyObject *module, PyObject *const *args, Py_ssize_t co
     return (PyObject *)out;
 }
 
+/* Whole numbers in a shape: a number plus the remainders of a block's words from a place on, for
+   (block, start, shape, low, count), each step the one of `discrete.randint`. */
+static PyObject *remainders(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DIMENSIONS], size, from;
+    int over[2], rank = count == 5 ? read_shape(args[2], sizes, &size) : -1;
+    if (rank < 0 || read_block(args[0], args[1], &from) < size || !PyLong_CheckExact(args[3]) ||
+        !PyLong_CheckExact(args[4]))
+        Py_RETURN_NONE;
+    npy_int64 low = PyLong_AsLongLongAndOverflow(args[3], &over[0]);
+    npy_int64 many = PyLong_AsLongLongAndOverflow(args[4], &over[1]);
+    if (over[0] || over[1] || many < 1 || many >= 1 << 28 || low > NPY_MAX_INT64 - many)
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(integers, rank, sizes);
+    if (out == NULL)
+        return NULL;
+    npy_int64 *to = (npy_int64 *)PyArray_BYTES(out);
+    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
+    for (npy_intp k = 0; k < size; k++)
+        to[k] = low + words[k] % (npy_uint32)many;
+    return (PyObject *)out;
+}
+
 #define TOSS(TYPE)                                                                              \
     for (npy_intp k = 0; k < size; k++, words += 2)                                             \
         ((TYPE *)PyArray_BYTES(out))[k] =                                                       \
@@ -408,6 +431,7 @@ static PyMethodDef methods[] = {
     {"normals", QUICKLY(normals), "Normals of a block's words in a shape; None for odd ones."},
     {"paired", QUICKLY(paired), "Normals that are worked out in a shape; None for odd ones."},
     {"shuffled", QUICKLY(shuffled), "A permutation by a block's words; None for odd ones."},
+    {"remainders", QUICKLY(remainders), "Whole numbers by a block's words; None for odd ones."},
     {"toss", QUICKLY(toss), "Fills an array by a block's words; False for odd ones."},
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},

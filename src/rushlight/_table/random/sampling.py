@@ -200,6 +200,19 @@ def randint(
     return deliver(array, out, requires_grad)
 
 
+def _randint_plainly(*args: Any) -> Any:
+    if len(args) in (2, 3) and type(args[-1]) is tuple and not DEFAULTS.changed:
+        low, high = (0, args[0]) if len(args) == 2 else args[:2]
+        if type(low) is int and type(high) is int:
+            few = stream_of(None).few_integers(args[-1], low, high - low)
+            if few is not None:
+                return finish(few, False)
+    return randint(*args)
+
+
+POSITIONAL[randint] = _randint_plainly
+
+
 @composite()
 def randint_like(input: Tensor, *args: Any, dtype: Any = None, layout: object = None,
                  device: Any = None, requires_grad: bool = False, memory_format: Any = None,
