@@ -244,6 +244,18 @@ static int diagonal(PyArrayObject *x, PyObject *const *args, Window *w)
     return 1;
 }
 
+/* Whether a dimension so far, or one of an array from `dim` on, has one element. */
+static int has_one(const Window *w, PyArrayObject *x, int dim)
+{
+    for (int k = 0; k < w->rank; k++)
+        if (w->sizes[k] == 1)
+            return 1;
+    for (; dim < PyArray_NDIM(x); dim++)
+        if (PyArray_DIM(x, dim) == 1)
+            return 1;
+    return 0;
+}
+
 /* What lies at places, between places and along new dimensions, one after the other: ints, slices
    with steps that go on, None and once `...`. */
 static int take_part(PyArrayObject *x, PyObject *key, Window *w)
@@ -269,8 +281,9 @@ static int take_part(PyArrayObject *x, PyObject *key, Window *w)
             }
         }
         else if (item == Py_None) {
-            if (moved || w->rank == DIMENSIONS ||
-                (!dense && (PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS)))
+            if (w->rank == DIMENSIONS ||
+                (moved ? !PyArray_ISWRITEABLE(x) || has_one(w, x, dim)
+                       : !dense && (PyArray_FLAGS(x) & NPY_ARRAY_C_CONTIGUOUS)))
                 return 0; /* strides of sizes of one might be made anew */
             w->sizes[w->rank] = 1;
             w->strides[w->rank++] = dim < rank ? PyArray_DIM(x, dim) * PyArray_STRIDE(x, dim)

@@ -20,7 +20,7 @@ from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
 from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, is_interposed
-from ..._core.slow import read_by_python
+from ..._core.slow import live_mask, read_by_python, record
 from ..._core.storage import TensorBase, bump, new_tensor
 from ..._native.ufunc_loops import basic_key
 from ..calls.dtype_checks import is_mask
@@ -35,10 +35,11 @@ from .shape import alias, expand, unsqueeze, view
 from .slices import select, slice_
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from ..._array.annotations import Array, RawType
-    from ..._base.annotations import Arguments, Scalar, TensorLike
+    from ..._base.annotations import Arguments, Positional, Scalar, TensorLike
     from ..._tensor.tensor import Tensor
 
 W = later("_array.shape.writing")
@@ -266,9 +267,13 @@ def getitem(self: Tensor, given: Any) -> Tensor:
                     return apply_view(basic.op, self, (key,))
                 except (IndexError, OverflowError):
                     pass
-        quick = _take_simple(self, given)
-        if quick is not None:
-            return quick
+        else:
+            quick = _take_simple(self, given)
+            if quick is not None:
+                return quick
+        taken = _take_tensors(self, given)
+        if taken is not None:
+            return _look_up(*taken)
         seen, found = _take_basic(self, given)
     elif kind is slice:
         if self._raw.ndim:
@@ -285,12 +290,63 @@ def getitem(self: Tensor, given: Any) -> Tensor:
                 return apply_n(index_select.op, [self, 0, given])
             except (IndexError, RuntimeError):
                 pass  # places from the end, or beyond it
-        return apply_n(index.op, [self, (given,)])
+        return _look_up(self, [given])
     else:
         seen, found = _take_basic(self, given)
     if not found:
         return apply_view(alias.op, self, ()) if seen is self else seen
-    return apply_n(index.op, [seen, tuple(found)])
+    return _look_up(seen, found)
+
+
+def _take_tensors(t: Tensor, items: Positional) -> tuple[Tensor, list[TensorBase | None]] | None:
+    """The view that integers leave, and the index tensors (None: all) of its dimensions; None where
+    the index has other items than these and `:`, has none, or doesn't fit.
+    """
+    shape = t._raw.shape
+    if len(items) > len(shape):
+        return None
+    taken = False
+    for item, n in zip(items, shape):
+        if isinstance(item, TensorBase) and item._raw.ndim and item._raw.dtype is T.INT64:
+            taken = True
+        elif not (-n <= item < n if type(item) is int else type(item) is slice and item == _WHOLE):
+            return None
+    if not taken:
+        return None
+    seen = t
+    found: list[TensorBase | None] = []
+    for item in items:
+        if type(item) is int:
+            seen = apply_view(select.op, seen, (len(found), item))
+        else:
+            found.append(item if isinstance(item, TensorBase) else None)
+    return seen, found
+
+
+def _look_up(t: Tensor, indices: Sequence[TensorBase | None]) -> Tensor:
+    """The elements at index tensors (None: all): `apply_n`, shorter where nothing is unusual."""
+    mode = current()
+    args = [t, tuple(indices)]
+    if mode.slow or not t._plain or t._raw.dtype not in _USUAL:
+        return apply_n(index.op, args)
+    keys: list[Array | None] = []
+    for one in indices:
+        if one is not None and not (one._plain and one._raw.dtype is T.INT64):
+            return apply_n(index.op, args)
+        keys.append(one if one is None else one._raw)
+    raws = [t._raw, tuple(keys)]
+    try:
+        out: Any = new_tensor(index.op.small(*raws))
+    except errors.REFUSALS:
+        return apply_n(index.op, args)  # explains
+    live = live_mask(index.op, args) if mode.grad else 0
+    if live:
+        record(index.op, args, raws, [out], live, mode, None)
+    return out
+
+
+_WHOLE: Final = slice(None)
+_USUAL: Final = (T.FLOAT32, T.FLOAT64, T.INT64, T.BOOL)
 
 
 def _is_looked_up(t: Tensor, given: TensorBase, kind: RawType) -> bool:
