@@ -19,6 +19,7 @@ from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
 from ..._core.storage import TensorBase
 from ..._native.ufunc_loops import types_of
+from ..rows.composite import without_keywords
 from .python_argument_errors import PASSED, explain_errors
 from .signature_kinds import PYTHON_NAMES
 
@@ -121,7 +122,7 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
         if factory and kwargs.get("out") is not None:
             check_out(name, kwargs)
         if not kwargs:
-            return function(*args)
+            return without_keywords(function)(*args)
         try:
             return function(*args, **kwargs)
         except TypeError as error:

@@ -172,16 +172,9 @@ def _bounds(name: str, args: Positional, kwargs: Keywords) -> tuple[int, int, li
 
 @composite()
 def randint(
-    *args: Any,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: object = None,
-    device: str | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    **kwargs: Any,
-) -> Any:
+    *args: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: object = None,
+    device: str | None = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Whole numbers from `low` (0) to below `high`: `randint(low=0, high, size)`; int64 by default.
 
     Raises:
@@ -200,13 +193,11 @@ def randint(
     return deliver(array, out, requires_grad)
 
 
-def _randint_plainly(*args: Any) -> Any:
-    if len(args) in (2, 3) and type(args[-1]) is tuple and not DEFAULTS.changed:
-        low, high = (0, args[0]) if len(args) == 2 else args[:2]
-        if type(low) is int and type(high) is int:
-            few = stream_of(None).few_integers(args[-1], low, high - low)
-            if few is not None:
-                return finish(few, False)
+def _randint_plainly(*args: Any) -> object:
+    low, high, shape = (0, *args) if len(args) == 2 else args if len(args) == 3 else (0, 0, None)
+    if type(shape) is tuple and type(low) is type(high) is int and not DEFAULTS.changed:
+        few = stream_of(None).few_integers(shape, low, high - low)
+        return randint(*args) if few is None else finish(few, False)
     return randint(*args)
 
 
