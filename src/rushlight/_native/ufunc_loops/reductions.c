@@ -6,10 +6,11 @@
 #define MOST 2048    /* elements */
 #define MOST_TOP 128 /* elements from which `extreme.py` finds the largest of rows in another way */
 
-static Loop add, multiply, maximum, minimum, logaddexp;
+static Loop add, multiply, maximum, minimum, logaddexp, exponential, logarithm, matmul;
 static const Wanted wanted[] = {
     {"add", 3, 0, &add}, {"multiply", 3, 0, &multiply}, {"maximum", 3, 0, &maximum},
     {"minimum", 3, 0, &minimum}, {"logaddexp", 3, 0, &logaddexp},
+    {"exp", 2, 0, &exponential}, {"log", 2, 0, &logarithm}, {"matmul", 3, 1, &matmul},
 };
 static PyArray_Descr *integers, *truths;
 
@@ -198,6 +199,70 @@ static int norm(const Parts *parts, int type, int rank, char *x, char *out)
     return 1;
 }
 
+static void call_unary(const Loop *loop, int type, char *from, char *to, npy_intp size)
+{
+    npy_intp item = type == 0 ? 4 : 8, steps[2] = {item, item};
+    char *places[2] = {from, to};
+    loop->call[type](places, &size, steps, loop->data[type]);
+}
+
+/* The sums of rows of a matrix, by its product with ones. */
+static void sum_rows(int type, char *x, npy_intp rows, npy_intp columns, char *out)
+{
+    double room[MOST];
+    char *ones = (char *)room;
+    npy_intp item = type == 0 ? 4 : 8, sizes[4] = {1, rows, columns, 1};
+    npy_intp steps[9] = {0, 0, 0, item * columns, item, item, item, item, item};
+    char *places[3] = {x, ones, out};
+    for (npy_intp k = 0; k < columns; k++)
+        put(ones + k * item, type, 1);
+    matmul.call[type](places, sizes, steps, matmul.data[type]);
+}
+
+#define LOWER(TYPE)                                                                             \
+    for (npy_intp k = 0; k < count; k++)                                                        \
+        ((TYPE *)shift)[k] = isfinite(((TYPE *)shift)[k]) ? ((TYPE *)shift)[k] : 0;             \
+    for (npy_intp o = 0, at = 0; o < parts->outer; o++)                                         \
+        for (npy_intp k = 0; k < parts->n; k++)                                                 \
+            for (npy_intp i = 0; i < parts->inner; i++, at++)                                   \
+                ((TYPE *)e)[at] = ((const TYPE *)x)[at] - ((TYPE *)shift)[o * parts->inner + i];
+
+#define RAISE(TYPE)                                                                             \
+    for (npy_intp k = 0; k < count; k++)                                                        \
+        ((TYPE *)out)[k] += ((TYPE *)shift)[k];
+
+/* Logarithms of sums of exponentials, of the rows of a matrix or along another dimension than the
+   last, as `generated_rows.py` has them. Whether it has them so. */
+static int log_of_sums(const Parts *parts, int type, int rank, PyObject *dim, char *x, char *out)
+{
+    double shifts[MOST], exponentials[MOST];
+    char *shift = (char *)shifts, *e = (char *)exponentials;
+    npy_intp count = parts->outer * parts->inner, size = count * parts->n;
+    if (parts->named != 2 || (PyTuple_CheckExact(dim) && PyTuple_GET_SIZE(dim) > 1) ||
+        (parts->inner == 1 && (rank != 2 || count < 2 || parts->n < 2)))
+        return 0;
+    reduce(&maximum, type, parts, x, shift, NULL);
+    if (type == 0) {
+        LOWER(float)
+    }
+    else {
+        LOWER(double)
+    }
+    call_unary(&exponential, type, e, e, size);
+    if (parts->inner == 1)
+        sum_rows(type, e, count, parts->n, out);
+    else
+        reduce(&add, type, parts, e, out, &zero);
+    call_unary(&logarithm, type, out, out, count);
+    if (type == 0) {
+        RAISE(float)
+    }
+    else {
+        RAISE(double)
+    }
+    return 1;
+}
+
 /* The place of the first of the largest, or of the smallest, elements; NaN stands before all. */
 static void find(const Parts *parts, int type, const char *x, npy_int64 *out, double sign)
 {
@@ -279,8 +344,8 @@ static void trace(PyArrayObject *x, int type, char *out)
    "B" the smallest, "t" and "b" where they are, "V" a variance, "W" its root, "N" the norm of order
    2, "C" running sums, "D" running products, "A" whether all are true, "O" whether one is, "Z" how
    many, "s" a sum without NaN, "E" that of a diagonal, "G" running logarithms of sums of
-   exponentials; and "a" the smallest and the largest element, "U" a variance, "Q" its root, and
-   the mean. Then come "d" for dimensions, "k" for whether they are kept, "c" for what is taken off the
+   exponentials, "L" logarithms of such sums; and "a" the smallest and the largest element, "U" a
+   variance, "Q" its root, and the mean. Then come "d" for dimensions, "k" for whether they are kept, "c" for what is taken off the
    number of elements, "2" for a number that must be 2, "n" for None. */
 static PyObject *reduce_array(const char *letters, PyObject *const *args)
 {
@@ -383,6 +448,7 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
         break;
     case 'E': trace(x, type, to); break;
     case 'G': scan(&logaddexp, &parts, type, from, to); break;
+    case 'L': fine = log_of_sums(&parts, type, rank, dim, from, to); break;
     case 'N': fine = norm(&parts, type, rank, from, to); break;
     case 'C': scan(&add, &parts, type, from, to); break;
     case 'D': scan(&multiply, &parts, type, from, to); break;

@@ -35,7 +35,7 @@ REDUCTIONS: Final[dict[tuple[str, str], str]] = {
         "reduce.variance": {"var": "V", "std": "W", "var_and_mean": "U", "std_and_mean": "Q"},
         "reduce.norm": {"vector_norm": "N"},
         "reduce.scan": {"cumsum": "C", "cumprod": "D", "logcumsumexp": "G"},
-        "shape.rearrange": {"trace": "E"},
+        "shape.rearrange": {"trace": "E"}, "": {"logsumexp": "L"},
     }.items()
     for name, letter in letters.items()
 }  # fmt: skip
