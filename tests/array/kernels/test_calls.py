@@ -86,6 +86,29 @@ def test_any_of_the_outputs_may_have_a_gradient(
     assert both(monkeypatch, 12, 6, 5, 32, "f4", False, given) == (1 if given == "s" else 2)
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_gradients_of_a_half_of_each_row_are_listed(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "LEAST", 1)
+    lists: list[int] = []
+    run = thread_pool.run_repeatedly
+    monkeypatch.setattr(thread_pool, "run_repeatedly", lambda *a: (lists.append(a[1]), run(*a))[1])
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(5, 32, bidirectional=True)
+    x, weights = torch.randn(9, 2, 5), torch.randn(9, 2, 64)
+    results = []
+    for native in (True, False):
+        if not native:
+            monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
+        layer.zero_grad()
+        (layer(x)[0] * weights).sum().backward()
+        results.append([p.grad.clone() for p in layer.parameters()])
+    assert lists == [2, 2, 3, 3]
+    for a, b in zip(*results, strict=True):
+        assert torch.allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
 def test_what_isnt_a_plain_layer_goes_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both(monkeypatch, 12, 6, 5, 32, "f4", False, "y", projected=20) == 0
     assert both(monkeypatch, 3, 6, 5, 32, "f4", False, "y", sizes=(6, 4, 1)) == 0

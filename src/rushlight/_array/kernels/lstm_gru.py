@@ -135,11 +135,13 @@ def _calls_that_add(given: Array | None, dh: Array) -> list[Calls] | None:
     """The calls that add the outputs' gradients to the state's; None where no kernel applies."""
     if given is None:
         return []
-    if not plain(given, dh) or not _SUM.prepare(dh.dtype):
+    if type(given) is not np.ndarray or given.dtype is not dh.dtype or not _SUM.prepare(dh.dtype):
         return None
     batch, size = dh.shape
-    along = Along(address(given), size * dh.itemsize)
-    words = [address(dh), along, address(dh), *[size] * 3]
+    step, near = given.strides
+    if near != dh.itemsize or step % near or not given.flags.aligned:
+        return None
+    words = [address(dh), Along(address(given), step), address(dh), size, step // near, size]
     return [of_kernel(_SUM, dh.dtype, batch, size, words)]
 
 
