@@ -226,7 +226,7 @@ class Body:
                 dying.remove(target)
                 return
         name = self._fresh()
-        call = f"{lines.name(function or i.function)}({', '.join(operands)})"
+        call = f"{lines.name(function or _short_way(i))}({', '.join(operands)})"
         lines.add(f"{name} = as_array({call})" if not out.shape else f"{name} = {call}")
         self.names[out.number] = name
 
@@ -237,7 +237,7 @@ class Body:
             name = "_" if out is None else self._fresh()
             names.append(name)
         left = ", ".join(names) + ("," if len(names) == 1 else "")
-        lines.add(f"{left} = {lines.name(i.function)}({', '.join(operands)})")
+        lines.add(f"{left} = {lines.name(_short_way(i))}({', '.join(operands)})")
         for out, name in zip(i.outputs, names):
             if out is not None:
                 self.names[out.number] = name
@@ -322,6 +322,12 @@ class SavedForBackward:
         self.saved = saved
         self.numbers = numbers  # that come from outside: names, kept behind what is saved
         self.run = run
+
+
+def _short_way(i: Instruction) -> AnyCallable:
+    """The function of an instruction, with what an eager call tries first for small arrays."""
+    op = i.op
+    return op.small if op is not None and i.function is op.raw else i.function
 
 
 def with_history(t: Tensor, node: Node, nr: int) -> Tensor:
