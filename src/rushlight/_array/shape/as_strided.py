@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..axes import LEAD, axis_of
+from ..axes import axis_of
 from ..memory.dense_layout import bits_of
 from ..memory.exported import is_fixed
 from ..types import byte_strides, from_raw, owner, to_raw
@@ -318,13 +318,21 @@ def diagonal_backward(
 
 
 def unfold_backward(g: Any, input_sizes: tuple[int, ...], dim: int, size: int, step: int) -> Any:
-    """The sum of all windows in `g`, each at its place: one addition for each place in a window."""
+    """The sum of all windows in `g`, each at its place: one addition for each step that a window
+    reaches over, of parts of windows that don't overlap."""
     out = np.zeros(input_sizes or (1,), g.dtype)
     axis = axis_of(dim, len(input_sizes))
     if not input_sizes:
         return g.sum().reshape(()) if size else out.reshape(())
-    count = g.shape[axis]
-    lead = LEAD[axis]
-    for k in range(size):
-        out[lead + (slice(k, k + (count - 1) * step + 1, step),)] += g[..., k]
+    count, near = g.shape[axis], out.strides[axis]
+    if (
+        g.shape != (*out.shape[:axis], count, *out.shape[axis + 1 :], size)
+        or (count - 1) * step + size > out.shape[axis]
+    ):
+        raise ValueError("windows reach beyond the end, or aren't of that size")
+    strides = (*out.strides[:axis], step * near, *out.strides[axis + 1 :], near)
+    for start in range(0, size if g.size else 0, step):
+        part = g[..., start : start + step]
+        place = np.ndarray(part.shape, out.dtype, out, start * near, strides)
+        np.add(place, part, place)
     return out
