@@ -29,7 +29,10 @@ SIZES = [
     200,
     250,
     256,
+    224,
     272,
+    448,
+    343 * 16,
     320,
     400,
     480,
@@ -61,7 +64,7 @@ def draw(shape: Any, dtype: str) -> Any:
 def has_kernel(n: int, real: str) -> bool:
     least = min(4, target.machine().width // np.dtype(real).itemsize)
     left = n
-    for prime in (2, 3, 5):
+    for prime in (2, 3, 5, 7):
         while left % prime == 0:
             left //= prime
     return n % least == 0 and n >= least**2 and left == 1
@@ -98,11 +101,34 @@ def test_lines_have_numpys_transforms(n: int, real: str, whole: str, bound: floa
         check(back, r.astype("float64"), 3 * bound)
 
 
-@pytest.mark.parametrize("n", [250, 254, 255, 257, 1001, 7 * 512, 1 << 22])
+@pytest.mark.parametrize("n", [250, 254, 255, 257, 1001, 11 * 512, 1 << 22])
 def test_other_lengths_are_numpys(n: int) -> None:
     assert fft.c2c(np.ones((1, n), "complex64"), True, 1.0) is None
     x = torch.ones(2, min(n, 4000))
     assert torch.allclose(torch.fft.irfft(torch.fft.rfft(x), x.shape[1]), x, atol=1e-5)
+
+
+@pytest.mark.parametrize(("real", "whole", "bound"), TYPES)
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 8, 12, 30, 49, 64, 128, 224, 210, 1000])
+@pytest.mark.parametrize("rest", [(4,), (5,), (16,), (17,), (3, 7), (33,), (2, 64)])
+def test_columns_have_numpys_transforms(
+    n: int, rest: tuple[int, ...], real: str, whole: str, bound: float
+) -> None:
+    x = draw((2, 3, n, *rest), whole)
+    for forward, numpys in ((True, np.fft.fft), (False, np.fft.ifft)):
+        found = fft.along_columns(x, 2, forward, 1.0 if forward else 1 / n)
+        assert found is not None and found.dtype == whole
+        check(found, numpys(x.astype("complex128"), axis=2), 3 * bound)
+
+
+def test_other_columns_are_left_alone() -> None:
+    x = draw((2, 12, 64), "complex64")
+    assert fft.along_columns(x, 1, True, 1.0) is not None
+    for other in (
+        x[:, :11].copy(), x[:, :, ::2], x.swapaxes(0, 1), x[:, :, :1].copy(), x[:0], x.real.copy(),
+        x[:, :1].copy(),
+    ):  # fmt: skip
+        assert fft.along_columns(other, 1, True, 1.0) is None
 
 
 def both(monkeypatch: pytest.MonkeyPatch, function: Any) -> None:
@@ -188,7 +214,8 @@ def test_a_transform_is_the_same_for_every_number_of_threads() -> None:
     try:
         for threads in (1, 2, 3):
             parallel.set_num_threads(threads)
-            found.append([fft.c2c(x, True, 1.0), fft.r2c(x.real.copy(), 1.0)])
+            columns = fft.along_columns(x.reshape(7, 64, 64), 1, True, 1.0)
+            found.append([fft.c2c(x, True, 1.0), fft.r2c(x.real.copy(), 1.0), columns])
     finally:
         parallel.set_num_threads(before)
     for one in found[1:]:

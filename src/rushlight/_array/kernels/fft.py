@@ -1,9 +1,11 @@
-"""Discrete Fourier transforms along the last axis, by emitted code: see `_native.emitted.fft`."""
+"""Discrete Fourier transforms by emitted code: see `_native.emitted.fft`."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import cache, lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _FRAME: Final = struct.Struct("13q2d").pack
 _MOST: Final = 1 << 20  # numbers of a line: their factors are kept, and more leave the caches
+_HIGH: Final = 1 << 14  # numbers of a column: a vector of them fills a cache
 _THREADED: Final = 1 << 14  # numbers from which threads are worth waking
 _PARTS: Final[dict[RawType, RawType]] = {
     np.dtype(np.complex64): FLOAT32,
@@ -33,7 +36,7 @@ _WHOLES: Final[dict[RawType, RawType]] = {
 
 
 @cache
-def _code(dtype: RawType, lanes: int) -> int:
+def _code(dtype: RawType, lanes: int) -> dict[str, int]:
     return code.load(F32 if dtype is FLOAT32 else F64, lanes)
 
 
@@ -43,13 +46,10 @@ def _choices(dtype: RawType) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=256)
-def _radices(n: int, lanes: int) -> tuple[int, ...]:
-    """The radices of the passes after the first; none where such lines have too few numbers for so
-    many lanes, or others than products of 2, 3 and 5."""
-    if n % lanes or n // lanes < lanes or n > _MOST:
-        return ()
-    left, found = n // lanes, []
-    for prime in (5, 3):
+def _split(n: int) -> tuple[int, ...]:
+    """The radices of passes for so many numbers; none where there are other factors."""
+    left, found = n, []
+    for prime in (7, 5, 3):
         while left % prime == 0:
             found.append(prime)
             left //= prime
@@ -60,6 +60,14 @@ def _radices(n: int, lanes: int) -> tuple[int, ...]:
         found.append(8)
         twos -= 3
     return (*found, *{0: (), 1: (2,), 2: (4,), 4: (4, 4)}[twos])
+
+
+def _radices(n: int, lanes: int) -> tuple[int, ...]:
+    """The radices of the passes after the first; none where such lines have too few numbers for so
+    many lanes, or others than products of 2, 3, 5 and 7."""
+    if n % lanes or n // lanes < lanes or n > _MOST:
+        return ()
+    return _split(n // lanes)
 
 
 def _lanes(n: int, dtype: RawType) -> int:
@@ -73,6 +81,20 @@ def _units(places: Array, n: int) -> Array:
     return np.stack([np.cos(angles), np.sin(angles)], -1)
 
 
+def _of_passes(left: int, radices: tuple[int, ...]) -> Iterator[Array]:
+    for radix in radices:
+        yield _units(np.multiply.outer(np.arange(left // radix), np.arange(1, radix)), left)
+        left //= radix
+
+
+@lru_cache(maxsize=32)
+def _column_factors(n: int, dtype: RawType) -> tuple[Array, Array]:
+    """Radices and the factors of all passes along columns of `n` numbers."""
+    radices = _split(n)
+    factors = np.concatenate([part.ravel() for part in _of_passes(n, radices)])
+    return np.array(radices, np.int64), factors.astype(dtype)
+
+
 @lru_cache(maxsize=32)
 def _factors(n: int, lanes: int, dtype: RawType, real: bool) -> tuple[Array, Array, Array]:
     """Radices, the factors of all passes, and those for real lines."""
@@ -80,11 +102,8 @@ def _factors(n: int, lanes: int, dtype: RawType, real: bool) -> tuple[Array, Arr
     count = n // lanes
     first = _units(np.multiply.outer(np.arange(lanes), np.arange(count)), n)
     found = [first[..., 0], first[..., 1]]
-    left = count
-    for radix in radices:
-        found.append(_units(np.multiply.outer(np.arange(left // radix), np.arange(1, radix)), left))
-        left //= radix
-    factors = np.concatenate([part.ravel() for part in found]).astype(dtype)
+    factors = np.concatenate([part.ravel() for part in [*found, *_of_passes(count, radices)]])
+    factors = factors.astype(dtype)
     mirror = _units(np.arange(n if real else 0), 2 * n).T.astype(dtype)
     return np.array(radices, np.int64), factors, np.ascontiguousarray(mirror)
 
@@ -126,8 +145,12 @@ def _run(
         address(mirror), n, count, grain, step // dtype.itemsize, line_to, len(radices), kind,
         1.0 if forward else -1.0, scale,
     )  # fmt: skip
-    pool.run(_code(dtype, lanes), frame, threads, threads)
+    pool.run(_code(dtype, lanes)["fft"], frame, threads, threads)
     return out
+
+
+def _in_order(x: Array) -> bool:
+    return type(x) is np.ndarray and x.flags.c_contiguous and x.flags.aligned and x.size > 0
 
 
 def _takes(x: Array, n: int, parts: RawType) -> bool:
@@ -144,6 +167,29 @@ def c2c(x: Array, forward: bool, scale: float) -> Array | None:
     if parts is None or not _takes(x, n, parts):
         return None
     return _run(x, np.empty(x.shape, x.dtype), n, parts, code.COMPLEX, forward, scale)
+
+
+@guard_launch
+def along_columns(x: Array, axis: int, forward: bool, scale: float) -> Array | None:
+    """The transform of what is in C order along an axis that isn't the last; None where no kernel
+    applies."""
+    n, dtype = x.shape[axis], _PARTS.get(x.dtype)
+    if dtype is None or not _in_order(x) or x.nbytes < kernels.LEAST * dtype.itemsize:
+        return None
+    columns = prod(x.shape[axis:]) // n
+    lanes = next((lanes for lanes in _choices(dtype) if lanes <= columns), 0)
+    if not lanes or n > _HIGH or not _split(n) or not ready():
+        return None
+    radices, factors = _column_factors(n, dtype)
+    units = x.size // (n * columns) * -(-columns // lanes)
+    threads = min(get_num_threads(), units) if x.size >= _THREADED else 1
+    room, out = np.empty(threads * 4 * n * lanes, dtype), np.empty(x.shape, x.dtype)
+    frame = _FRAME(
+        address(x), address(out), address(room), address(radices), address(factors), 0, n, units,
+        -(-units // threads), columns, 0, len(radices), 0, 1.0 if forward else -1.0, scale,
+    )  # fmt: skip
+    pool.run(_code(dtype, lanes)["columns"], frame, threads, threads)
+    return out
 
 
 @guard_launch

@@ -18,6 +18,8 @@ from ..memory.out_of_memory import allocating
 from ..types import byte_strides, empty, from_raw, in_order_copy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..annotations import Array, RawType
 
 # NumPy's word for a normalisation (0: none, 1: by the root of n, 2: by n) depends on the direction.
@@ -77,14 +79,18 @@ def _scale(count: int, normalization: int) -> float:
     return (1.0, count**-0.5, 1.0 / count)[normalization]
 
 
-def _by_kernel(y: Array, axes: range, forward: bool, normalization: int) -> Array | None:
+def _by_kernel(y: Array, axes: Iterable[int], forward: bool, normalization: int) -> Array | None:
     """The transform over some axes, the last ones first; None where one has no kernel."""
     for axis in axes:
-        turned = y if axis == -1 else in_order_copy(y.swapaxes(-1, axis))
-        found = kernels.fft.c2c(turned, forward, _scale(y.shape[axis], normalization))
+        scale = _scale(y.shape[axis], normalization)
+        found = None if axis == -1 else kernels.fft.along_columns(y, axis, forward, scale)
         if found is None:
-            return None
-        y = found if axis == -1 else found.swapaxes(-1, axis)
+            turned = y if axis == -1 else in_order_copy(y.swapaxes(-1, axis))
+            found = kernels.fft.c2c(turned, forward, scale)
+            if found is None:
+                return None
+            found = found if axis == -1 else found.swapaxes(-1, axis)
+        y = found
     return y
 
 
@@ -175,7 +181,10 @@ def _loops() -> tuple[np.ufunc, np.ufunc] | None:
 def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) -> Array:
     """The real inverse transform of the half `x` of a symmetric array."""
     if len(dim) > 1:
-        x = c2c(x, dim[:-1], normalization, False)
+        columns = None
+        if 2 * x.size >= kernels.LEAST and x.ndim - 1 not in dim[:-1]:
+            columns = _by_kernel(x, dim[:-1], False, normalization)
+        x = c2c(x, dim[:-1], normalization, False) if columns is None else columns
     order = _order(byte_strides(x), dim[-1:])
     norm: Any = _INVERSE[normalization]
     y = x.transpose(order)

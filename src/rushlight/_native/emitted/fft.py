@@ -1,6 +1,6 @@
 """Discrete Fourier transforms of lines: complex, of real numbers, and back to real ones.
 
-    call = fft.load(F32, 16)           # void (frame, chunk), words: FRAME
+    found = fft.load(F32, 16)          # "fft", "columns": void (frame, chunk), words: FRAME
 
 A line of n complex numbers, real and imaginary parts in turns, is transformed in passes between two
 rooms where real and imaginary parts lie apart. A pass of radix r makes n / r transforms of r
@@ -15,11 +15,15 @@ completed by sums with its mirror image (`REAL`), or it is taken apart before (`
 
 The inverse transform is the conjugate of the transform of the conjugate.
 
+`columns` transforms along an axis that isn't the last: as many columns as there are lanes at a
+time, whose numbers lie side by side from the start. It has no first pass of its own.
+
 Source: C. Van Loan, Computational Frameworks for the Fast Fourier Transform (1992), 1.7 and 4.3.
 
 Note [What a line must be]
-Its complex numbers n: a multiple of the lanes, the quotient at least as many and a product of 2, 3
-and 5. The last vector of a loop goes back to where it is whole, and makes some results again.
+Its complex numbers n: a multiple of the lanes, the quotient at least as many and a product of 2, 3,
+5 and 7; of columns, any such product. The last vector of a loop goes back to where it is whole, and
+makes some results again.
 """
 
 from __future__ import annotations
@@ -33,7 +37,8 @@ from ..llvm.emit import F64, I64, PTR, Function, Module, Type, Value
 
 #: The words of a frame. `line` and `line_to` are elements from line to line; `sign` is -1 for the
 #: inverse, `radices` has the passes after the first, `twiddles` their factors, `mirror` those of
-#: real lines, `room` 4 n elements for each chunk of `grain` lines.
+#: real lines, `room` 4 n elements for each chunk of `grain` lines. Of `columns`, `line` is how many
+#: there are side by side, `lines` counts vectors of columns, and `room` is for those.
 FRAME: Final = (
     "source", "to", "room", "radices", "twiddles", "mirror", "n", "lines", "grain", "line",
     "line_to", "passes", "kind", "sign", "scale",
@@ -41,7 +46,7 @@ FRAME: Final = (
 #: Kinds of lines: complex on both sides, real ones transformed, and the way back.
 COMPLEX, REAL, HALF = range(3)
 #: Radices of passes after the first.
-RADICES: Final = (8, 4, 2, 5, 3)
+RADICES: Final = (8, 4, 2, 7, 5, 3)
 
 _Pair = tuple[Value, Value]
 
@@ -52,25 +57,54 @@ def choices(type: Type) -> tuple[int, ...]:
     return tuple(lanes for lanes in (16, 8, 4, 2) if most >= lanes >= min(4, most))
 
 
-def load(type: Type, lanes: int) -> int:
-    """The address for float32 or float64 and vectors of some lanes."""
-    return engine.load_made(emit, type, lanes)["fft"]
+def load(type: Type, lanes: int) -> dict[str, int]:
+    """The addresses for float32 or float64 and vectors of some lanes."""
+    return engine.load_made(emit, type, lanes)
 
 
 def emit(type: Type, lanes: int) -> Module:
-    """The module with the function `fft`."""
+    """The module with the functions `fft` and `columns`."""
     module = Module("fft")
-    first = _emit_first(module, type, lanes)
     passes = {radix: _emit_pass(module, type, lanes, radix) for radix in RADICES}
+    _emit_lines(module, type, lanes, passes)
+    _emit_columns(module, type, lanes, passes)
+    return module
+
+
+def _read(f: Function) -> dict[str, Value]:
+    """The words of the frame."""
+    w: dict[str, Value] = {}
+    for place, name in enumerate(FRAME):
+        kind = PTR if place < 6 else F64 if place > 12 else I64
+        w[name] = f.load(f.at(f.params[0], place, I64), kind)
+    return w
+
+
+def _run_passes(
+    f: Function, type: Type, w: dict[str, Value], passes: dict[int, Function], n: Value,
+    count: Value, begin: list[Value],
+) -> list[Value]:  # fmt: skip
+    """Some passes from one room to the other, and what the next one would begin with: the room of
+    the last results, the other one, factors, stride, and how many numbers are left."""
+    with f.loop(0, count, carried=begin) as loop:
+        now, then, factors, stride, left = loop.carried
+        radix = f.load(f.at(w["radices"], loop.index, I64), I64)
+        each_count = left // radix
+        for each, function in passes.items():
+            with f.when(radix.eq(each)):
+                f.call(function, [now, then, factors, n, each_count, stride])
+        factors = f.at(factors, each_count * (radix - 1) * 2, type)
+        loop.next(then, now, factors, stride * radix, each_count)
+    return loop.results
+
+
+def _emit_lines(module: Module, type: Type, lanes: int, passes: dict[int, Function]) -> None:
+    first = _emit_first(module, type, lanes)
     lasts = {radix: _emit_last(module, type, lanes, radix) for radix in RADICES}
     split = _emit_split(module, type, lanes)
     real_end = _emit_real_end(module, type, lanes)
     f = module.function("fft", [("frame", PTR), ("chunk", I64)])
-    frame, chunk = f.params
-    w: dict[str, Value] = {}
-    for place, name in enumerate(FRAME):
-        kind = PTR if place < 6 else F64 if place > 12 else I64
-        w[name] = f.load(f.at(frame, place, I64), kind)
+    chunk, w = f.params[1], _read(f)
     n, sign, scale = w["n"], f.cast(w["sign"], type), f.cast(w["scale"], type)
     room = f.at(w["room"], chunk * (n * 4), type)
     other = f.at(room, n * 2, type)
@@ -87,23 +121,49 @@ def emit(type: Type, lanes: int) -> Module:
         f.call(first, [source, room, w["twiddles"], n, sign])
         begin = [room, other, f.at(w["twiddles"], n * 2, type), f.constant(I64, lanes), n // lanes]
         real = w["kind"].eq(REAL)
-        with f.loop(0, f.select(real, w["passes"], w["passes"] - 1), carried=begin) as loop:
-            now, then, factors, stride, left = loop.carried
-            radix = f.load(f.at(w["radices"], loop.index, I64), I64)
-            count = left // radix
-            for each, function in passes.items():
-                with f.when(radix.eq(each)):
-                    f.call(function, [now, then, factors, n, count, stride])
-            factors = f.at(factors, count * (radix - 1) * 2, type)
-            loop.next(then, now, factors, stride * radix, count)
-        found, _, _, stride, radix = loop.results
+        count = f.select(real, w["passes"], w["passes"] - 1)
+        found, _, _, stride, radix = _run_passes(f, type, w, passes, n, count, begin)
         with f.when(real):
             f.call(real_end, [found, to, w["mirror"], n, scale])
         for each, function in lasts.items():
             with f.when(~real & radix.eq(each)):
                 f.call(function, [found, to, n, stride, scale, scale * sign])
     f.ret()
-    return module
+
+
+def _emit_columns(module: Module, type: Type, lanes: int, passes: dict[int, Function]) -> None:
+    f = module.function("columns", [("frame", PTR), ("chunk", I64)])
+    chunk, w = f.params[1], _read(f)
+    n, wide, columns = w["n"], type.vector(lanes), w["line"]
+    sign, scale = f.cast(w["sign"], type), f.cast(w["scale"], type)
+    part = n * lanes
+    room = f.at(w["room"], chunk * (part * 4), type)
+    other = f.at(room, part * 2, type)
+    blocks = (columns + (lanes - 1)) // lanes
+    start = chunk * w["grain"]
+    with f.loop(start, f.minimum(start + w["grain"], w["lines"])) as unit:
+        left = unit.index % blocks * lanes
+        first = (unit.index // blocks * n * columns + left) * 2
+        source, to = f.at(w["source"], first, type), f.at(w["to"], first, type)
+        count = (columns - left) * 2
+        masks = [f.mask(count - v * lanes, lanes) for v in range(2)]
+        with f.loop(0, n) as row:
+            at = f.at(source, row.index * columns * 2, type)
+            a, b = (
+                f.load_masked(f.at(at, v * lanes, type), wide, mask) for v, mask in enumerate(masks)
+            )
+            place = f.at(room, row.index * lanes, type)
+            f.store(place, f.shuffle(a, b, range(0, 2 * lanes, 2)))
+            f.store(f.at(place, part, type), f.shuffle(a, b, range(1, 2 * lanes, 2)) * sign)
+        begin = [room, other, w["twiddles"], f.constant(I64, lanes), n]
+        found = _run_passes(f, type, w, passes, part, w["passes"], begin)[0]
+        with f.loop(0, n) as row:
+            place = f.at(found, row.index * lanes, type)
+            x = f.load(place, wide) * scale, f.load(f.at(place, part, type), wide) * (scale * sign)
+            at = f.at(to, row.index * columns * 2, type)
+            for v, (mask, half) in enumerate(zip(masks, _in_turns(f, lanes, x), strict=True)):
+                f.store_masked(f.at(at, v * lanes, type), half, mask)
+    f.ret()
 
 
 # ---- transforms of a few numbers -----------------------------------------------------------------
@@ -200,10 +260,14 @@ def _load_some(
     return [(f.load(at, wide), f.load(f.at(at, parts, type), wide)) for at in places]
 
 
-def _store_pairs(f: Function, type: Type, lanes: int, place: Value, x: _Pair) -> None:
+def _in_turns(f: Function, lanes: int, x: _Pair) -> tuple[Value, Value]:
     turns = [j // 2 + j % 2 * lanes for j in range(2 * lanes)]
-    f.store(place, f.shuffle(*x, turns[:lanes]))
-    f.store(f.at(place, lanes, type), f.shuffle(*x, turns[lanes:]))
+    return f.shuffle(*x, turns[:lanes]), f.shuffle(*x, turns[lanes:])
+
+
+def _store_pairs(f: Function, type: Type, lanes: int, place: Value, x: _Pair) -> None:
+    for v, half in enumerate(_in_turns(f, lanes, x)):
+        f.store(f.at(place, v * lanes, type), half)
 
 
 # ---- passes --------------------------------------------------------------------------------------
