@@ -21,7 +21,7 @@ from ..lowering.reductions import Reduction
 from .layout import copy_to, is_read, like
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Shape
+    from ..._base.annotations import AnyCallable, Shape
 
 #: Elements up to which a value is copied.
 _MOST: Final = 32_768
@@ -41,52 +41,49 @@ def put_rows_last(program: Program) -> None:
 
 
 def _turn(program: Program, i: Instruction) -> list[Instruction] | None:
+    """What takes an instruction's place; None where it is native already, or can't be turned."""
     form = getattr(i.function, "rows", None)
     place = _DIMENSIONS.get(i.rule) if form is None else form.dim
     if i.kind != "call" or place is None or len(i.inputs) <= place:
         return None
-    x = i.inputs[0 if form is None else form.at]
+    x, dims = i.inputs[0 if form is None else form.at], i.inputs[place]
     if type(x) is not Value or 0 in x.shape or size_of(x.shape) > _MOST:
         return None
     outs = [o for o in i.outputs if o is not None]
-    m = element_value(i)
-    if not outs or any(o.view for o in outs) or (m is not None and is_read(m)):
-        return None
-    dims = i.inputs[place]
-    if dims is not None and not _names_dimensions(dims):
+    if not outs or any(o.view for o in outs) or _is_native(i) or not _names_dimensions(dims):
         return None
     over = Reduction(x, dims)
     if over.none:
         return _drop_ones(program, i, x, over.dims) if i.rule in ("sum", "mean") else None
     if dims is None:
         return None
-    rank, kept = len(x.shape), [d for d in range(len(x.shape)) if d not in over.dims]
-    order = (*kept, *over.dims)
-    last = tuple(range(len(kept), rank))
-    found: list[Instruction] = []
+    rank = len(x.shape)
+    order = (*(d for d in range(rank) if d not in over.dims), *over.dims)
+    before, after = _Steps(program, i), _Steps(program, i)
     inputs = [
-        _move(program, v, order, x.shape, found, i) if type(v) is Value else v for v in i.inputs
+        before.move(v, order if len(v.shape) == rank else None) if type(v) is Value else v
+        for v in i.inputs
     ]
+    last = tuple(range(rank - len(over.dims), rank))
     inputs[place] = last[0] if type(dims) is int else last
-    outputs: list[Value | None] = []
-    back: list[Instruction] = []
-    for out in i.outputs:
-        if out is None or (len(out.shape) != rank and in_order(out)):
-            outputs.append(out)
-            continue
-        turned = order if len(out.shape) == rank else tuple(range(len(out.shape)))
-        made = like(program, out, tuple(out.shape[d] for d in turned))
-        outputs.append(made)
-        back += _copies(
-            program, made, tuple(sorted(range(len(turned)), key=turned.__getitem__)), out, i
-        )
-    turned_one = Instruction("call", i.function, i.name, tuple(inputs), tuple(outputs), op=i.op,
-                             where=i.where, pure=i.pure, several=i.several)  # fmt: skip
-    turned_one.part = i.part
-    m = element_value(turned_one)
-    if m is None or not is_read(m):
-        return None
-    return [*found, turned_one, *back]
+    outputs = [
+        o if o is None else after.move_back(o, order if len(o.shape) == rank else None)
+        for o in i.outputs
+    ]
+    turned = Instruction("call", i.function, i.name, tuple(inputs), tuple(outputs), op=i.op,
+                         where=i.where, pure=i.pure, several=i.several)  # fmt: skip
+    turned.part = i.part
+    return [*before.found, turned, *after.found] if _is_native(turned) else None
+
+
+def _is_native(i: Instruction) -> bool:
+    m = element_value(i)
+    return m is not None and is_read(m)
+
+
+def _names_dimensions(dims: object) -> bool:
+    given = dims if isinstance(dims, (tuple, list)) else (dims,)
+    return dims is None or (bool(given) and all(type(d) is int for d in given))
 
 
 def _drop_ones(
@@ -97,55 +94,59 @@ def _drop_ones(
     dtype = i.inputs[3] if len(i.inputs) > 3 else None
     if out is None or dtype is not None or x.dtype != out.dtype or x.dtype.name not in FLOATS:
         return None
-    kept = [d for d in range(len(x.shape)) if len(out.shape) == len(x.shape) or d not in dims]
-    if len(kept) != len(out.shape):
-        return None
-    shown = _view(program, x, tuple(x.shape[d] for d in kept), tuple(x.strides[d] for d in kept))
-    view = Instruction("call", squeeze, "squeeze", (x, tuple(dims)), (shown,), where=i.where,
-                       pure=True)  # fmt: skip
-    add = Instruction("call", UFUNC_OF[operator.add], "add", (shown, 0.0), (out,), where=i.where,
-                      pure=True)  # fmt: skip
-    found = [view, add] if shown.shape != x.shape else [add]
-    if shown.shape == x.shape:
-        add.inputs = (x, 0.0)
-    for one in found:
-        one.part = i.part
-    return found
+    steps = _Steps(program, i)
+    if x.shape != out.shape:
+        kept = [d for d in range(len(x.shape)) if d not in dims]
+        x = steps.view(squeeze, "squeeze", x, tuple(dims), kept)
+    steps.add(UFUNC_OF[operator.add], "add", (x, 0.0), out)
+    return steps.found if x.shape == out.shape else None
 
 
-def _view(program: Program, v: Value, shape: Shape, strides: Shape) -> Value:
-    """A new value that shows all of another's memory."""
-    shown = v.like(len(program.values), kind="result", view=True, holder=None, shape=shape,
-                   strides=strides)  # fmt: skip
-    program.values.append(shown)
-    return shown
+class _Steps:
+    """Instructions that stand around one, or for it."""
 
+    def __init__(self, program: Program, i: Instruction) -> None:
+        self.program = program
+        self.origin = i
+        self.found: list[Instruction] = []
 
-def _names_dimensions(dims: object) -> bool:
-    given = dims if isinstance(dims, (tuple, list)) else (dims,)
-    return bool(given) and all(type(d) is int for d in given)
+    def add(self, function: AnyCallable, name: str, inputs: tuple[object, ...], out: Value) -> None:
+        """A call that makes a value."""
+        self._keep(Instruction("call", function, name, inputs, (out,), where=self.origin.where,
+                               pure=True))  # fmt: skip
 
+    def _keep(self, made: Instruction) -> None:
+        made.part = self.origin.part
+        self.found.append(made)
 
-def _move(program: Program, v: Value, order: Shape, shape: Shape, found: list[Instruction],
-          i: Instruction) -> Value:  # fmt: skip
-    """An operand with the dimensions in another order, in order in memory; `found` makes it."""
-    if len(v.shape) != len(shape):
-        order = tuple(range(len(v.shape)))
-    if in_order(v) and order == tuple(range(len(v.shape))):
-        return v
-    made = like(program, v, tuple(v.shape[d] for d in order))
-    found += _copies(program, v, order, made, i)
-    return made
+    def view(
+        self, function: AnyCallable, name: str, v: Value, dims: Shape, kept: Sequence[int]
+    ) -> Value:
+        """A value's memory with some dimensions, in some order."""
+        shape, strides = tuple(v.shape[d] for d in kept), tuple(v.strides[d] for d in kept)
+        shown = v.like(len(self.program.values), kind="result", view=True, holder=None,
+                       shape=shape, strides=strides)  # fmt: skip
+        self.program.values.append(shown)
+        self.add(function, name, (v, dims), shown)
+        return shown
 
+    def move(self, v: Value, order: Shape | None) -> Value:
+        """A copy with the dimensions in another order, in order in memory; what is so already."""
+        if order is None:
+            order = tuple(range(len(v.shape)))
+        if in_order(v) and list(order) == sorted(order):
+            return v
+        made = like(self.program, v, tuple(v.shape[d] for d in order))
+        self._keep(copy_to(self.view(permute, "permute", v, order, order), made))
+        return made
 
-def _copies(
-    program: Program, v: Value, order: Shape, to: Value, i: Instruction
-) -> list[Instruction]:
-    """What copies a value whose dimensions are shown in another order."""
-    shown = _view(program, v, tuple(v.shape[d] for d in order), tuple(v.strides[d] for d in order))
-    view = Instruction("call", permute, "permute", (v, tuple(order)), (shown,), where=i.where,
-                       pure=True)  # fmt: skip
-    made = copy_to(shown, to)
-    for one in (view, made):
-        one.part = i.part
-    return [view, made]
+    def move_back(self, out: Value, order: Shape | None) -> Value:
+        """What is to be made in place of a result, and is copied into it."""
+        if order is None:
+            order = tuple(range(len(out.shape)))
+        if in_order(out) and list(order) == sorted(order):
+            return out
+        made = like(self.program, out, tuple(out.shape[d] for d in order))
+        back = tuple(sorted(range(len(order)), key=order.__getitem__))
+        self._keep(copy_to(self.view(permute, "permute", made, back, back), out))
+        return made
