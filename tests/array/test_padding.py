@@ -10,6 +10,8 @@ from rushlight._array.shape import padding
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((2, 3, 7), (1, 2)), ((2, 3, 5, 6), (0, 3, 2, 1)), ((1, 1, 5, 6), (0, 0, 2, 3)),
     ((2, 2, 4, 5, 6), (1, 0, 2, 2, 3, 1)), ((3, 6), (2, 0)), ((1, 4, 5), (3, 3)),
+    ((2, 90), (40, 0)), ((2, 3, 90), (0, 41)), ((50, 60), (20, 30, 25, 0)),
+    ((4, 8000), (90, 17)), ((2, 3, 60), (59, 59)),
 ]  # fmt: skip
 
 
@@ -30,6 +32,14 @@ def test_thin_borders_equal_those_by_places(
     np.testing.assert_array_equal(found, padding.borrow(x, around, mode))
     exact = padding.borrow_backward(g, shape, around, mode)
     np.testing.assert_allclose(slope, exact, rtol=1e-12, atol=1e-12)
+    axes = [x.ndim - 1 - k for k in range(len(around) // 2)]
+    at = [np.arange(n) for n in shape]
+    for axis, low, high in zip(axes, around[::2], around[1::2], strict=True):
+        at[axis] = padding.places(shape[axis], low, high, mode)
+    np.testing.assert_array_equal(found, x[np.ix_(*at)])
+    total = np.zeros(shape)
+    np.add.at(total, np.ix_(*at), g)
+    np.testing.assert_allclose(slope, total, rtol=1e-12, atol=1e-12)
 
 
 def test_no_border_at_all_is_a_copy() -> None:

@@ -5,6 +5,7 @@ A padding lists two numbers for each dimension, the last dimension first, as PyT
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,11 @@ Padding = tuple[int, ...]
 
 def places(extent: int, before: int, after: int, mode: str) -> Array:
     """Which element of an axis each element of the padded axis is."""
-    at = np.arange(-before, extent + after)
+    return _lenders(np.arange(-before, extent + after), extent, before, after, mode)
+
+
+def _lenders(at: Array, extent: int, before: int, after: int, mode: str) -> Array:
+    """Which element of an axis stands at some places, counted from its first one."""
     if mode == "reflect":
         at = np.abs(at)
         return np.where(at >= extent, 2 * (extent - 1) - at, at)
@@ -42,64 +47,86 @@ def _axes(ndim: int, shape: tuple[int, ...], padding: Padding, mode: str) -> lis
 
 # Elements of a border up to which each is copied by itself: a slice of all other axes.
 _THIN = 16
+_LARGE = 4096  # elements from which thick borders are made apart
 
 
-def _thin(padding: Padding) -> bool:
-    return all(0 <= n <= _THIN for n in padding)
+def _borders_are_less(x: Array, padding: Padding) -> bool:
+    """Whether the middle is better copied by itself than all elements by their places."""
+    if min(padding) < 0 or not x.size:
+        return False
+    return max(padding) <= _THIN or (
+        x.size >= _LARGE
+        and all(
+            4 * (before + after) <= extent
+            for extent, before, after in zip(x.shape[::-1], padding[::2], padding[1::2])
+        )
+    )
 
 
 def borrow(x: Array, padding: Padding, mode: str) -> Array:
     """`x` with borders of its own elements, by "reflect", "replicate" or "circular"."""
-    axes = _axes(x.ndim, x.shape, padding, mode)
-    if not axes:
-        return x.copy()
-    if _thin(padding) and x.size:
-        return _add_borders(x, axes, padding)
+    if max(padding) and _borders_are_less(x, padding):
+        return _add_borders(x, padding, mode)
     out = x
-    for axis, at in axes:
+    for axis, at in _axes(x.ndim, x.shape, padding, mode):
         out = out.take(at, axis=axis)
-    return out
+    return x.copy() if out is x else out
 
 
-def _border(axis: int, ndim: int, padding: Padding, extent: int) -> tuple[int, list[int]]:
-    """How many elements come before, and which ones of the padded axis are borrowed."""
-    k = 2 * (ndim - 1 - axis)
-    before, after = padding[k], padding[k + 1]
-    return before, [*range(before), *range(before + extent, before + extent + after)]
+def _borders(
+    shape: tuple[int, ...], padding: Padding, mode: str
+) -> Iterator[tuple[int, int, Array, Array]]:
+    """For each axis that has borders, the last one first: it, how many elements come before, which
+    elements of the padded axis are borrowed, and from which ones of the axis."""
+    for k in range(len(padding) // 2):
+        axis = len(shape) - 1 - k
+        before, after, extent = padding[2 * k], padding[2 * k + 1], shape[axis]
+        if before or after:
+            at = np.concatenate([np.arange(-before, 0), np.arange(extent, extent + after)])
+            yield axis, before, at + before, _lenders(at, extent, before, after, mode)
 
 
-def _add_borders(x: Array, axes: list[tuple[int, Any]], padding: Padding) -> Array:
+def _add_borders(x: Array, padding: Padding, mode: str) -> Array:
     """The middle in one copy, then the borders of each axis, from what is there already."""
     shape, middle = list(x.shape), [slice(None)] * x.ndim
-    for axis, at in axes:
-        before, _ = _border(axis, x.ndim, padding, x.shape[axis])
-        shape[axis], middle[axis] = at.size, slice(before, before + x.shape[axis])
+    borders = list(_borders(x.shape, padding, mode))
+    for axis, before, borrowers, _ in borders:
+        middle[axis] = slice(before, before + shape[axis])
+        shape[axis] += len(borrowers)
     out = np.empty(shape, x.dtype)
     out[tuple(middle)] = x
-    for axis, at in axes:
-        before, borrowers = _border(axis, x.ndim, padding, x.shape[axis])
+    for axis, before, borrowers, lenders in borders:
         region: list[Any] = [*middle]
         region[axis] = slice(None)
         part = np.moveaxis(out[tuple(region)], axis, 0)
-        for place in borrowers:
-            part[place] = part[before + at[place]]
+        if len(borrowers) <= 2 * _THIN:
+            for place, lender in zip(borrowers.tolist(), lenders.tolist(), strict=True):
+                part[place] = part[before + lender]
+        else:
+            part[borrowers] = part[before + lenders]
         middle[axis] = slice(None)
     return out
 
 
 def borrow_backward(g: Array, shape: tuple[int, ...], padding: Padding, mode: str) -> Array:
     """The gradient of `borrow` for an input of `shape`."""
-    thin = _thin(padding) and g.size
-    for axis, at in reversed(_axes(len(shape), shape, padding, mode)):
-        if thin:
-            before, borrowers = _border(axis, len(shape), padding, shape[axis])
-            lines = np.moveaxis(g, axis, 0)
-            middle = np.moveaxis(lines[before : before + shape[axis]], 0, axis)
-            g = np.array(middle, order="C")  # a copy always: `g` is not ours
-            given = np.moveaxis(g, axis, 0)
-            for place in borrowers:
-                given[at[place]] += lines[place]
-        else:
+    if min(padding) < 0 or not g.size:
+        for axis, at in reversed(_axes(len(shape), shape, padding, mode)):
             smaller = g.shape[:axis] + (shape[axis],) + g.shape[axis + 1 :]
             g = index_add(np.zeros(smaller, g.dtype), axis, at, g)
+        return g
+    for axis, before, borrowers, lenders in reversed(list(_borders(shape, padding, mode))):
+        lines = np.moveaxis(g, axis, 0)
+        middle = np.moveaxis(lines[before : before + shape[axis]], 0, axis)
+        g = np.array(middle, order="C")  # a copy always: `g` is not ours
+        given = np.moveaxis(g, axis, 0)
+        if len(borrowers) <= 2 * _THIN:
+            for place, lender in zip(borrowers.tolist(), lenders.tolist(), strict=True):
+                given[lender] += lines[place]
+            continue
+        for side in (slice(None, before), slice(before, None)):
+            if len(borrowers[side]) and mode == "replicate":
+                given[lenders[side][0]] += lines[borrowers[side]].sum(0)
+            else:  # no element is borrowed twice on one side: see the checks of `pad`
+                given[lenders[side]] += lines[borrowers[side]]
     return g
