@@ -34,6 +34,7 @@ class Mode:
         "functions",
         "grad",
         "inference",
+        "infers",
         "interposed",
         "layers",
         "multithreaded",
@@ -92,9 +93,9 @@ class Mode:
         )
         if (self.interposed or recorder is not None) and not ALERTED:
             ALERTED.append(True)
-        self.slow = (
-            fresh or self.interposed or recorder is not None or inference or dual or view_replay
-        )
+        beside = fresh or self.interposed or recorder is not None or dual or view_replay
+        self.infers = inference and not beside  # inference mode, and nothing else that is `slow`
+        self.slow = inference or beside
 
 
 def ask_class(cls: type) -> None:

@@ -6,7 +6,6 @@ anomaly mode, inference tensors and tangents are handled here, once, in this ord
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from .._array import types as T
@@ -15,11 +14,11 @@ from .._array.memory.aliasing import memory_of
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .._base import dtypes as D, errors
-from .casts import check_cast
 from .interposers import CALL, FAILED, NOT_HANDLED, elements_of
 from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
-from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
+from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op, run_small
+from .promotion import promote as promote, refuse_shapes
 from .run import ANOMALY, TRANSFORMS
 from .saved import pack, pack_outputs
 from .storage import TensorBase, bump, new_tensor, version_cell, version_of
@@ -30,6 +29,10 @@ if TYPE_CHECKING:
     from .._base.annotations import Arguments
 
 ndarray: Final = _ndarray
+F32: Final[object] = T.FLOAT32
+F64: Final[object] = T.FLOAT64
+I64: Final[object] = T.INT64
+TRUTH: Final[object] = T.BOOL
 
 
 class Errors:
@@ -97,9 +100,89 @@ def as_array(value: Any) -> Any:
     return T.as_array(value)
 
 
+def _usual(t: TensorBase) -> bool:
+    """Whether a tensor has neither a tangent nor rules of its own, and an array of a usual type."""
+    raw = t._raw
+    if type(raw) is not ndarray or not (t._plain or not (t._layered or may_have_tangent(t))):
+        return False
+    dtype = raw.dtype
+    return dtype is F32 or dtype is F64 or dtype is I64 or dtype is TRUTH
+
+
+def _infer(op: Op, args: Arguments, mode: Mode) -> object:
+    """What `apply` gives, where inference mode alone is on: of the usual arrays, whose type is that
+    of the result, and which have no tangents. NOT_HANDLED where something is unusual, or fails.
+    """
+    raws: list[Any] = args[:]
+    k = 0
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            if not _usual(arg):
+                return NOT_HANDLED
+            raws[k] = arg._raw
+        elif type(arg) is list or type(arg) is tuple:
+            arrays: list[Array] = []
+            for item in arg:
+                if isinstance(item, TensorBase):
+                    if k != op.lists or not _usual(item):
+                        return NOT_HANDLED
+                    arrays.append(item._raw)
+            if arrays and len(arrays) != len(arg):
+                return NOT_HANDLED
+            raws[k] = arrays or arg
+        elif isinstance(arg, (T.ndarray, T.generic)):
+            return NOT_HANDLED
+        k += 1
+    if op.promote != PROMOTE_NONE:
+        common: object = None
+        number = op.promote == PROMOTE_FLOAT
+        for pos in op.promote_at:
+            raw = raws[pos]
+            if type(raw) is ndarray:
+                if common is not None and common is not raw.dtype:
+                    return NOT_HANDLED
+                common = raw.dtype
+            elif type(raw) is list:
+                for array in raw:
+                    if common is not None and common is not array.dtype:
+                        return NOT_HANDLED
+                    common = array.dtype
+            elif raw is not None:
+                if pos != 1 or len(args) != 2 or not op.broadcasts:
+                    return NOT_HANDLED
+                if type(raw) is not float and (type(raw) is not int or abs(raw) >= 1 << 63):
+                    return NOT_HANDLED
+                number = True
+        if common is None or (number and common is not F32 and common is not F64):
+            return NOT_HANDLED
+    try:
+        if op.check is not None:
+            op.check(args, raws)
+        result = run_small(op, raws)
+    except errors.REFUSALS:
+        return NOT_HANDLED
+    if op.n_out == 1 and not op.is_view:
+        if type(result) is not ndarray:
+            result = T.as_array(result)
+        elif op.ordered and result.ndim > 1:
+            result = dense.order_like(result, raws[:: op.ordered])
+        out = new_tensor(result)
+        out._inference = True
+        out._plain = False
+        return out
+    outs = wrap(op, args, result, mode)
+    if op.n_out == 1:
+        return outs[0]
+    return tuple(outs) if op.returns is None else op.returns(outs)
+
+
 def apply(op: Op, args: Arguments) -> Any:
     """The result of `op` on `args` (schema order, defaults filled in)."""
     mode = ready()
+    if mode.infers:
+        found = _infer(op, args, mode)
+        if found is not NOT_HANDLED:
+            return found
     layered = False
     tangents = False
     unseen = False
@@ -205,21 +288,6 @@ def forward(op: Op, raws: Arguments) -> Any:
     return op.raw(*raws)
 
 
-def refuse_shapes(raws: Arguments) -> None:
-    """Refuses operands whose shapes don't broadcast.
-
-    Raises:
-        RuntimeError: in PyTorch's words.
-    """
-    whole: Any = ()
-    for raw in raws:
-        if type(raw) is ndarray:
-            problem = errors.broadcast(whole, raw.shape)
-            if problem is not None:
-                raise RuntimeError(problem)
-            whole = T.broadcast_shape(whole, raw.shape)
-
-
 def only_inference(op: Op, args: Arguments) -> bool:
     """Whether an operation reads nothing but inference tensors: then autograd doesn't see it.
 
@@ -294,82 +362,6 @@ def wrap(op: Op, args: Arguments, results: Any, mode: Mode) -> list[TensorBase]:
             out._inference = True
             out._plain = False
     return outs
-
-
-def promote(op: Op, args: Arguments, raws: Arguments, written: bool = False) -> D.dtype | None:
-    """Brings the operands in `raws` to their common type, in place; None if they had it already.
-
-    Where the first is `written` it must be able to hold that type.
-    """
-    dims: D.dtype | None = None
-    zero: D.dtype | None = None
-    number: D.dtype | None = None
-    for pos in op.promote_at:
-        arg = args[pos]
-        if isinstance(arg, TensorBase):
-            found = T.from_raw(raws[pos].dtype)
-            if raws[pos].ndim:
-                dims = found if dims is None else D.promote_types(dims, found)
-            else:
-                zero = found if zero is None else D.promote_types(zero, found)
-        elif type(arg) is list or type(arg) is tuple:
-            for item in raws[pos]:
-                found = T.from_raw(item.dtype)
-                if item.ndim:
-                    dims = found if dims is None else D.promote_types(dims, found)
-                else:
-                    zero = found if zero is None else D.promote_types(zero, found)
-        elif arg is not None:
-            found = D.number_dtype(arg)
-            if found is D.uint64 and dims is not None and dims.category >= D.FLOAT:
-                found = D.int64  # the bounds of a clamp aren't promoted with each other then
-            number = found if number is None else D.promote_types(number, found)
-    try:
-        common = D.combine_levels(dims, zero, number)
-    except RuntimeError:
-        if op.check is not None:
-            with suppress(NotImplementedError):
-                op.check(args, raws)  # what else it refuses comes first
-        raise
-    if op.promote == PROMOTE_FLOAT and common.category < D.FLOAT:
-        common = D.get_default_dtype()
-    changed = False
-    if written and common is D.complex32 and not op.gives_bool:
-        check_cast(common, raws[0])  # before its package is loaded, which may be missing
-    raw_type = T.to_raw(common)
-    for pos in op.promote_at:
-        value = raws[pos]
-        if isinstance(args[pos], TensorBase):
-            if value.dtype is not raw_type and value.dtype != raw_type:
-                plain = value.flags.c_contiguous
-                raws[pos] = value.astype(raw_type) if plain else dense.copy(value, raw_type)
-                changed = True
-        elif type(value) is list:
-            raws[pos] = [v if v.dtype == raw_type else v.astype(raw_type) for v in value]
-            changed = True
-        elif value is not None:
-            raws[pos] = T.number_for(value, common)
-    if (number is not None or zero is not None) and op.wide and T.is_half(raw_type):
-        last = args[op.promote_at[-1]]
-        if not isinstance(last, TensorBase) or not last._raw.ndim:
-            widen(op, args, raws)
-            return common
-    return common if changed else None
-
-
-# Note [Halves and numbers]
-# A product of 16-bit floats with a number (or a tensor without dimensions) as its second operand,
-# and a quotient by one, is computed in float32 with the number as it is, and rounded once. Sums,
-# and numbers as first operands, are rounded before. As in PyTorch.
-
-
-def widen(op: Op, args: Arguments, raws: Arguments) -> None:
-    """Makes the operands float32; see Note [Halves and numbers]."""
-    last = op.promote_at[-1]
-    arg = args[last]
-    raws[last] = arg._raw if isinstance(arg, TensorBase) else arg
-    for pos in op.promote_at:
-        raws[pos] = T.widen(raws[pos])
 
 
 def live_mask(op: Op, args: Arguments) -> int:
