@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._native.ufunc_loops import along
+
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
@@ -27,6 +29,7 @@ _SERIAL: Final = 4096  # the same where NumPy has one step wait for the last one
 _BLOCK: Final = 1 << 16  # elements that are halved at a time
 _PLACES: Final = 32  # lines from which NumPy, which looks at each until it knows, is quicker
 _TURNED: Final = 64  # elements of a line up to which those of several groups are laid side by side
+_EXTREMES: Final = (np.maximum, np.minimum)
 _BOOL: Final = np.dtype(np.bool_)
 
 
@@ -35,11 +38,29 @@ def fold(ufunc: np.ufunc, x: Array, axis: Any, keepdim: bool, dtype: RawType | N
 
     Its elements are converted to `dtype`; to that of bools by a logical ufunc alone.
     """
-    found = _fold_lines(ufunc, x, axis, dtype) if x.size >= _LARGE else None
+    found = None
+    if axis is not None and (dtype is None or x.dtype is dtype):
+        found = _fold_lanes(ufunc, x, axis)
+    if found is None and x.size >= _LARGE:
+        found = _fold_lines(ufunc, x, axis, dtype)
     if found is None:
         reduce: Any = ufunc.reduce  # by keywords it takes longer
         return reduce(x, axis, None if dtype is _BOOL else dtype, None, keepdim)
     return np.expand_dims(found, axis) if keepdim else found
+
+
+def _fold_lanes(ufunc: np.ufunc, x: Array, axis: object) -> Array | None:
+    """`x` reduced over one dimension in C; None for what is left to others."""
+    if type(axis) is tuple:
+        if len(axis) != 1:
+            return None
+        (axis,) = axis
+    short = axis not in (-1, x.ndim - 1) or x.shape[-1:] <= (_TURNED,)
+    # NumPy compares many elements of a long line at a time; of few, zeros have the signs it says.
+    if ufunc in _EXTREMES and x.dtype.kind == "f" and (x.size < _LARGE or not short):
+        return None
+    found: Array | None = along(ufunc.__name__, x, axis)
+    return found
 
 
 def _fold_lines(ufunc: np.ufunc, x: Array, axis: Any, dtype: RawType | None = None) -> Array | None:
@@ -84,6 +105,10 @@ def find_extremes(ufunc: np.ufunc, x: Array, axis: int) -> tuple[Array, Array] |
 
     See Note [Places by numbers].
     """
+    if x.ndim and (axis != x.ndim - 1 or x.shape[axis] <= _TURNED):
+        known: tuple[Array, Array] | None = along("top" if ufunc is np.maximum else "low", x, axis)
+        if known is not None:
+            return known
     if x.size < _LARGE:
         return None
     before, lines, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._native.ufunc_loops import along
 from .. import kernels
 from ..types import convert_array, from_raw, to_raw
 from .folds import fold
@@ -70,6 +71,11 @@ def _accumulate(ufunc: Any, x: Array, axis: int, wide: Any, stored: Any) -> Any:
         found = kernels.scans.running(x, ufunc is np.multiply) if ufunc in _SCANS else None
         if found is not None:
             return found
+    if ufunc in _SCANS and stored in (x.dtype, wide) and _wide(stored) == wide:
+        x = np.ascontiguousarray(x, stored)
+        result = along("sums" if ufunc is np.add else "products", x, axis)
+        if result is not None:
+            return result
     lanes = x.size // n if n else 0
     if lanes < _LANES or n < (_SHORT if axis == x.ndim - 1 else 2) or ufunc.nout != 1:
         result = ufunc.accumulate(np.ascontiguousarray(x, wide), axis)
@@ -157,6 +163,11 @@ def recurrence(x: Array, factor: Array, dim: int, back: bool) -> Array:
     """
     if x.ndim == 0:
         return x.copy()
+    if factor.shape == x.shape and factor.dtype == x.dtype:
+        lines = np.ascontiguousarray(x), dim, np.ascontiguousarray(factor)
+        found: Array | None = along("back" if back else "steps", *lines)
+        if found is not None:
+            return found
     moved = np.moveaxis(x, dim, 0)
     factor = np.broadcast_to(np.moveaxis(factor, dim, 0), moved.shape)
     out = np.array(moved, _wide(x.dtype), order="C")
@@ -252,6 +263,9 @@ def _running_extreme(x: Array, dim: int, largest: bool, name: str) -> tuple[Arra
         )
     if x.ndim == 0:
         return x.copy(), np.zeros((), np.int64)
+    found: tuple[Array, Array] | None = along("rising" if largest else "falling", x, axis)
+    if found is not None:
+        return found
     wide = x.astype(np.float32) if x.dtype.kind == "V" else x
     extreme = np.maximum if largest else np.minimum
     values = _accumulate(extreme, wide, axis, wide.dtype, wide.dtype)
@@ -296,9 +310,13 @@ def accumulate_along(g: Array, places: Array, dim: int) -> Array:
         return np.zeros(g.shape, g.dtype)
     rows = np.moveaxis(g, dim, -1)
     flat = np.moveaxis(places, dim, -1).reshape(-1, rows.shape[-1])
-    out = np.zeros(flat.shape, _wide(g.dtype))
-    lanes = np.arange(len(flat))[:, None]
-    np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
+    wide, lanes = _wide(g.dtype), np.arange(len(flat))[:, None]
+    if wide == np.float64:  # what counts with weights adds up in the same order, and faster
+        spots = (flat + lanes * flat.shape[1]).reshape(-1)
+        out = np.bincount(spots, rows.reshape(-1), flat.size).reshape(flat.shape)
+    else:
+        out = np.zeros(flat.shape, wide)
+        np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
     return np.ascontiguousarray(
         np.moveaxis(out.reshape(rows.shape).astype(g.dtype, copy=False), -1, dim)
     )

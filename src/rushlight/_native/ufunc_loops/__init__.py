@@ -19,6 +19,8 @@ running sums, in the order in which `ufunc.reduce` adds up.
 NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
 `sweeps.c` for updates of many arrays in place, as optimizers have them.
 
+`lanes.c` reduces and scans along one dimension of dense arrays of any size, several lanes at once.
+
 `calls.c` has what calls are looked up by, which takes longer than the loops otherwise, and what
 stands before the functions that users call.
 
@@ -229,6 +231,7 @@ has_shape: Final[Callable[[object, tuple[int, ...]], bool]] = (
     _cannot_say if VIEWS is None else VIEWS.has_shape
 )
 _CALLS: Final = _module("calls")
+_LANES: Final = _module("lanes")
 types_of: Final[Callable[[tuple[object, ...]], tuple[type, ...]]] = (
     _types_of if _CALLS is None else _CALLS.types_of
 )
@@ -240,3 +243,12 @@ sizes_of: Final[Callable[[tuple[Any, ...]], tuple[int, ...] | None]] = (
 run_plan: Final[AnyCallable | None] = None if _CALLS is None else _CALLS.run_plan
 #: The class of what takes a function's usual calls, see Note [Entries]; None where there is none.
 ENTRY: Final[Any] = None if _CALLS is None else _CALLS.Entry
+
+
+def _along(kind: str, x: object, dim: object, other: object = None) -> None:
+    return None
+
+
+#: `along(kind, array, dimension)`: what `lanes.c` has of that kind for a dense array of float32,
+#: float64 or int64; None for what it leaves to others.
+along: Final[AnyCallable] = _along if _LANES is None else _LANES.along

@@ -1,0 +1,359 @@
+/* Reductions, scans and recurrences along one dimension of dense arrays of float32, float64 and
+   int64: NumPy goes lane by lane, each step of which waits for the last one. Here eight lanes that
+   lie one after the other are taken at once, or up to 256 that lie side by side; each lane's own
+   order stays. float32 is accumulated in float64 where `scan.py` has it so. */
+#include "arrays.h"
+
+#define SIDE_BY_SIDE 256
+#define AT_ONCE 8
+#define LONG 32768 /* elements from which others may run meanwhile */
+
+/* Baseline code knows no comparison of 64-bit integers. Products and sums are rounded alike. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_MACHINE __attribute__((target_clones("avx2", "default"), noinline))
+#else
+#define FOR_MACHINE
+#endif
+
+typedef struct {
+    npy_intp outer, n, inner;
+} Lanes;
+
+typedef void (*Work)(const Lanes *lanes, const void *x, const void *y, void *out, void *places);
+
+/* Calls a body for groups of lanes: the place of the first element, how many lanes, how far apart,
+   how far its next element is, and the number of the first lane. */
+#define EACH(BODY)                                                                              \
+    do {                                                                                        \
+        npy_intp n = lanes->n, inner = lanes->inner;                                            \
+        if (inner == 1) {                                                                       \
+            npy_intp r = 0;                                                                     \
+            for (; r + AT_ONCE <= lanes->outer; r += AT_ONCE)                                   \
+                BODY(r * n, AT_ONCE, n, 1, r)                                                   \
+            for (; r < lanes->outer; r++)                                                       \
+                BODY(r * n, 1, n, 1, r)                                                         \
+        }                                                                                       \
+        else                                                                                    \
+            for (npy_intp group = 0; group < lanes->outer; group++)                             \
+                for (npy_intp at = 0; at < inner; at += SIDE_BY_SIDE) {                         \
+                    npy_intp width = inner - at < SIDE_BY_SIDE ? inner - at : SIDE_BY_SIDE;     \
+                    BODY(group * n * inner + at, width, 1, inner, group * inner + at)           \
+                }                                                                               \
+    } while (0)
+
+/* ---- reductions: a lane comes to one element ----------------------------------------------- */
+
+#define PLUS(a, v) ((a) + (v))
+#define TIMES(a, v) ((a) * (v))
+#define LARGER(a, v) ((v) <= (a) || (a) != (a) ? (a) : (v))
+#define SMALLER(a, v) ((v) >= (a) || (a) != (a) ? (a) : (v))
+
+#define FOLD(NAME, TYPE, STEP)                                                                  \
+    FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
+                                 void *places)                                                  \
+    {                                                                                           \
+        TYPE *out = to;                                                                         \
+        EACH(FOLD_##TYPE##_##STEP);                                                             \
+    }
+
+#define FOLD_BODY(TYPE, STEP, AT, COUNT, APART, NEXT, LANE)                                     \
+    {                                                                                           \
+        const TYPE *p = (const TYPE *)x + (AT);                                                 \
+        TYPE held[SIDE_BY_SIDE];                                                                \
+        for (npy_intp l = 0; l < (COUNT); l++)                                                  \
+            held[l] = p[l * (APART)];                                                           \
+        for (npy_intp k = 1; k < n; k++) {                                                      \
+            p += (NEXT);                                                                        \
+            for (npy_intp l = 0; l < (COUNT); l++) {                                            \
+                TYPE v = p[l * (APART)];                                                        \
+                held[l] = STEP(held[l], v);                                                     \
+            }                                                                                   \
+        }                                                                                       \
+        for (npy_intp l = 0; l < (COUNT); l++)                                                  \
+            out[(LANE) + l] = held[l];                                                          \
+    }
+
+typedef npy_uint64 whole; /* sums and products of integers wrap around */
+typedef npy_int64 integer;
+
+#define FOLD_whole_PLUS(A, C, P, N, L) FOLD_BODY(whole, PLUS, A, C, P, N, L)
+#define FOLD_whole_TIMES(A, C, P, N, L) FOLD_BODY(whole, TIMES, A, C, P, N, L)
+#define FOLD_integer_LARGER(A, C, P, N, L) FOLD_BODY(integer, LARGER, A, C, P, N, L)
+#define FOLD_integer_SMALLER(A, C, P, N, L) FOLD_BODY(integer, SMALLER, A, C, P, N, L)
+#define FOLD_float_TIMES(A, C, P, N, L) FOLD_BODY(float, TIMES, A, C, P, N, L)
+#define FOLD_float_LARGER(A, C, P, N, L) FOLD_BODY(float, LARGER, A, C, P, N, L)
+#define FOLD_float_SMALLER(A, C, P, N, L) FOLD_BODY(float, SMALLER, A, C, P, N, L)
+#define FOLD_double_TIMES(A, C, P, N, L) FOLD_BODY(double, TIMES, A, C, P, N, L)
+#define FOLD_double_LARGER(A, C, P, N, L) FOLD_BODY(double, LARGER, A, C, P, N, L)
+#define FOLD_double_SMALLER(A, C, P, N, L) FOLD_BODY(double, SMALLER, A, C, P, N, L)
+
+FOLD(add_integers, whole, PLUS)
+FOLD(multiply_integers, whole, TIMES)
+FOLD(largest_integers, integer, LARGER)
+FOLD(smallest_integers, integer, SMALLER)
+FOLD(multiply_floats, float, TIMES)
+FOLD(largest_floats, float, LARGER)
+FOLD(smallest_floats, float, SMALLER)
+FOLD(multiply_doubles, double, TIMES)
+FOLD(largest_doubles, double, LARGER)
+FOLD(smallest_doubles, double, SMALLER)
+
+/* ---- scans: each element and those before it ------------------------------------------------ */
+
+#define SCAN_BODY(TYPE, WIDE, STEP, AT, COUNT, APART, NEXT)                                     \
+    {                                                                                           \
+        const TYPE *p = (const TYPE *)x + (AT);                                                 \
+        TYPE *o = (TYPE *)to + (AT);                                                            \
+        WIDE held[SIDE_BY_SIDE];                                                                \
+        for (npy_intp l = 0; l < (COUNT); l++)                                                  \
+            o[l * (APART)] = p[l * (APART)], held[l] = p[l * (APART)];                          \
+        for (npy_intp k = 1; k < n; k++) {                                                      \
+            p += (NEXT), o += (NEXT);                                                           \
+            for (npy_intp l = 0; l < (COUNT); l++) {                                            \
+                held[l] = STEP(held[l], (WIDE)p[l * (APART)]);                                  \
+                o[l * (APART)] = (TYPE)held[l];                                                 \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+#define SCAN(NAME)                                                                              \
+    FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
+                                 void *places)                                                  \
+    {                                                                                           \
+        EACH(BODY_##NAME);                                                                      \
+    }
+
+#define BODY_sums_of_floats(A, C, P, N, L) SCAN_BODY(float, double, PLUS, A, C, P, N)
+#define BODY_sums_of_doubles(A, C, P, N, L) SCAN_BODY(double, double, PLUS, A, C, P, N)
+#define BODY_sums_of_integers(A, C, P, N, L) SCAN_BODY(whole, whole, PLUS, A, C, P, N)
+#define BODY_products_of_floats(A, C, P, N, L) SCAN_BODY(float, double, TIMES, A, C, P, N)
+#define BODY_products_of_doubles(A, C, P, N, L) SCAN_BODY(double, double, TIMES, A, C, P, N)
+#define BODY_products_of_integers(A, C, P, N, L) SCAN_BODY(whole, whole, TIMES, A, C, P, N)
+
+SCAN(sums_of_floats)
+SCAN(sums_of_doubles)
+SCAN(sums_of_integers)
+SCAN(products_of_floats)
+SCAN(products_of_doubles)
+SCAN(products_of_integers)
+
+/* S[k] = x[k] + y[k] S[k - 1], or S[k + 1] from the last one on. */
+#define STEP_BODY(TYPE, BACK, AT, COUNT, APART, NEXT)                                           \
+    {                                                                                           \
+        npy_intp first = (AT) + ((BACK) ? (n - 1) * (NEXT) : 0), on = (BACK) ? -(NEXT) : (NEXT);\
+        const TYPE *p = (const TYPE *)x + first, *q = (const TYPE *)y + first;                  \
+        TYPE *o = (TYPE *)to + first;                                                           \
+        double held[SIDE_BY_SIDE];                                                              \
+        for (npy_intp l = 0; l < (COUNT); l++)                                                  \
+            o[l * (APART)] = p[l * (APART)], held[l] = p[l * (APART)];                          \
+        for (npy_intp k = 1; k < n; k++) {                                                      \
+            p += on, q += on, o += on;                                                          \
+            for (npy_intp l = 0; l < (COUNT); l++) {                                            \
+                held[l] = p[l * (APART)] + q[l * (APART)] * held[l];                            \
+                o[l * (APART)] = (TYPE)held[l];                                                 \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+#define BODY_steps_of_floats(A, C, P, N, L) STEP_BODY(float, 0, A, C, P, N)
+#define BODY_steps_of_doubles(A, C, P, N, L) STEP_BODY(double, 0, A, C, P, N)
+#define BODY_back_of_floats(A, C, P, N, L) STEP_BODY(float, 1, A, C, P, N)
+#define BODY_back_of_doubles(A, C, P, N, L) STEP_BODY(double, 1, A, C, P, N)
+
+SCAN(steps_of_floats)
+SCAN(steps_of_doubles)
+SCAN(back_of_floats)
+SCAN(back_of_doubles)
+
+/* ---- extremes with their places: NaN stands before all ------------------------------------- */
+
+/* The first of equal ones: one of each lane. */
+#define TOP(NAME, TYPE, SIGN)                                                                   \
+    FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
+                                 void *found)                                                   \
+    {                                                                                           \
+        npy_intp n = lanes->n, inner = lanes->inner;                                            \
+        for (npy_intp o = 0; inner == 1 && o < lanes->outer; o++) {                             \
+            const TYPE *p = (const TYPE *)x + o * n;                                            \
+            TYPE best = *p;                                                                     \
+            npy_int64 place = 0;                                                                \
+            for (npy_intp k = 1; k < n; k++)                                                    \
+                if (p[k] SIGN best || (p[k] != p[k] && best == best))                           \
+                    best = p[k], place = k;                                                     \
+            ((TYPE *)to)[o] = best, ((npy_int64 *)found)[o] = place;                            \
+        }                                                                                       \
+        for (npy_intp o = 0; inner != 1 && o < lanes->outer; o++) {                             \
+            const TYPE *p = (const TYPE *)x + o * n * inner;                                    \
+            TYPE *best = (TYPE *)to + o * inner;                                                \
+            npy_int64 *place = (npy_int64 *)found + o * inner;                                  \
+            for (npy_intp i = 0; i < inner; i++)                                                \
+                best[i] = p[i], place[i] = 0;                                                   \
+            for (npy_intp k = 1; k < n; k++) {                                                  \
+                p += inner;                                                                     \
+                for (npy_intp i = 0; i < inner; i++) {                                          \
+                    TYPE v = p[i], b = best[i];                                                 \
+                    if (v SIGN b || (v != v && b == b))                                         \
+                        best[i] = v, place[i] = k;                                              \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+TOP(top_floats, float, >)
+TOP(top_doubles, double, >)
+TOP(top_integers, integer, >)
+TOP(low_floats, float, <)
+TOP(low_doubles, double, <)
+TOP(low_integers, integer, <)
+
+/* The last of equal ones, up to each element. */
+#define RUN(NAME, TYPE, SIGN)                                                                   \
+    FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
+                                 void *found)                                                   \
+    {                                                                                           \
+        npy_intp n = lanes->n, inner = lanes->inner;                                            \
+        const TYPE *p = x;                                                                      \
+        TYPE *o = to;                                                                           \
+        npy_int64 *place = found;                                                               \
+        for (npy_intp lane = 0; inner == 1 && lane < lanes->outer; lane++) {                    \
+            TYPE best = *p;                                                                     \
+            npy_int64 at = 0;                                                                   \
+            for (npy_intp k = 0; k < n; k++) {                                                  \
+                TYPE v = *p++;                                                                  \
+                if (v SIGN best || v != v)                                                      \
+                    best = v, at = k;                                                           \
+                *o++ = best, *place++ = at;                                                     \
+            }                                                                                   \
+        }                                                                                       \
+        for (npy_intp group = 0; inner != 1 && group < lanes->outer; group++)                   \
+            for (npy_intp k = 0; k < n; k++, p += inner, o += inner, place += inner)            \
+                for (npy_intp i = 0; i < inner; i++) {                                          \
+                    int takes = k == 0 || p[i] SIGN o[i - inner] || p[i] != p[i];               \
+                    o[i] = takes ? p[i] : o[i - inner];                                         \
+                    place[i] = takes ? k : place[i - inner];                                    \
+                }                                                                               \
+    }
+
+RUN(rising_floats, float, >=)
+RUN(rising_doubles, double, >=)
+RUN(rising_integers, integer, >=)
+RUN(falling_floats, float, <=)
+RUN(falling_doubles, double, <=)
+RUN(falling_integers, integer, <=)
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+enum { LINE, SAME, TWO, TWO_SAME, PAIR }; /* what comes of a call, and of what */
+
+static const struct {
+    const char *name;
+    int gives;
+    Work work[3]; /* for float32, float64 and int64 */
+} kinds[] = {
+    {"add", LINE, {NULL, NULL, add_integers}},
+    {"multiply", LINE, {multiply_floats, multiply_doubles, multiply_integers}},
+    {"maximum", LINE, {largest_floats, largest_doubles, largest_integers}},
+    {"minimum", LINE, {smallest_floats, smallest_doubles, smallest_integers}},
+    {"sums", SAME, {sums_of_floats, sums_of_doubles, sums_of_integers}},
+    {"products", SAME, {products_of_floats, products_of_doubles, products_of_integers}},
+    {"top", TWO, {top_floats, top_doubles, top_integers}},
+    {"low", TWO, {low_floats, low_doubles, low_integers}},
+    {"rising", TWO_SAME, {rising_floats, rising_doubles, rising_integers}},
+    {"falling", TWO_SAME, {falling_floats, falling_doubles, falling_integers}},
+    {"steps", PAIR, {steps_of_floats, steps_of_doubles, NULL}},
+    {"back", PAIR, {back_of_floats, back_of_doubles, NULL}},
+};
+
+static PyArray_Descr *integers;
+
+/* 0, 1 or 2 for a dense array of float32, float64 or int64, else -1. */
+static int kind_of(PyObject *x)
+{
+    if (Py_TYPE(x) != &PyArray_Type)
+        return -1;
+    PyArrayObject *array = (PyArrayObject *)x;
+    if (!PyArray_ISALIGNED(array) || !is_dense(array))
+        return -1;
+    PyArray_Descr *descr = PyArray_DESCR(array);
+    return descr == floats[0] ? 0 : descr == floats[1] ? 1 : descr == integers ? 2 : -1;
+}
+
+/* along(kind, array, dimension, other=None): None for what is left to others. */
+static PyObject *along(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    const char *name = count < 3 || count > 4 ? NULL : PyUnicode_AsUTF8(args[0]);
+    if (name == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "along() takes a kind, an array and a dimension");
+        return NULL;
+    }
+    size_t which = 0, known = sizeof kinds / sizeof *kinds;
+    while (which < known && strcmp(kinds[which].name, name) != 0)
+        which++;
+    int type = kind_of(args[1]);
+    if (which == known || type < 0 || kinds[which].work[type] == NULL || !PyLong_Check(args[2]))
+        Py_RETURN_NONE;
+    int gives = kinds[which].gives, overflow;
+    PyArrayObject *x = (PyArrayObject *)args[1], *y = NULL;
+    npy_intp size = PyArray_SIZE(x), sizes[NPY_MAXDIMS];
+    int rank = PyArray_NDIM(x), rest = 0;
+    long axis = PyLong_AsLongAndOverflow(args[2], &overflow);
+    if (overflow || size < 1 || axis < -rank || axis >= rank)
+        Py_RETURN_NONE;
+    axis += axis < 0 ? rank : 0;
+    if (gives == PAIR) {
+        if (count != 4 || kind_of(args[3]) != type)
+            Py_RETURN_NONE;
+        y = (PyArrayObject *)args[3];
+        if (PyArray_NDIM(y) != rank ||
+            !PyArray_CompareLists(PyArray_DIMS(y), PyArray_DIMS(x), rank))
+            Py_RETURN_NONE;
+    }
+    Lanes lanes = {1, PyArray_DIM(x, axis), 1};
+    for (int k = 0; k < rank; k++) {
+        if (k < axis)
+            lanes.outer *= PyArray_DIM(x, k);
+        else if (k > axis)
+            lanes.inner *= PyArray_DIM(x, k);
+        if (k != axis || gives == SAME || gives == TWO_SAME || gives == PAIR)
+            sizes[rest++] = PyArray_DIM(x, k);
+    }
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rest, sizes), *second = NULL;
+    if (out != NULL && (gives == TWO || gives == TWO_SAME)) {
+        second = new_array(integers, rest, sizes);
+        if (second == NULL)
+            Py_CLEAR(out);
+    }
+    if (out == NULL)
+        return NULL;
+    PyThreadState *others = size >= LONG ? PyEval_SaveThread() : NULL;
+    kinds[which].work[type](&lanes, PyArray_DATA(x), y == NULL ? NULL : PyArray_DATA(y),
+                            PyArray_DATA(out), second == NULL ? NULL : PyArray_DATA(second));
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+    if (second == NULL)
+        return (PyObject *)out;
+    PyObject *found = PyTuple_Pack(2, (PyObject *)out, (PyObject *)second);
+    Py_DECREF(out);
+    Py_DECREF(second);
+    return found;
+}
+
+static PyMethodDef methods[] = {
+    {"along", (PyCFunction)(void (*)(void))along, METH_FASTCALL,
+     "What `kinds` has along a dimension of a dense array; None for what is left to others."},
+    {NULL}
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "lanes", "Reductions and scans along one dimension.", -1, methods
+};
+
+PyMODINIT_FUNC PyInit_lanes(void)
+{
+    import_array();
+    floats[0] = PyArray_DescrFromType(NPY_FLOAT32);
+    floats[1] = PyArray_DescrFromType(NPY_FLOAT64);
+    integers = PyArray_DescrFromType(NPY_INT64);
+    return PyModule_Create(&definition);
+}

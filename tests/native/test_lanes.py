@@ -1,0 +1,176 @@
+"""Reductions and scans along one dimension in C: the elements of NumPy's, which go lane by lane."""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rushlight._array.reduce import extreme, folds, reduce, scan
+from tests.native.loops import module
+
+SHAPES = [
+    (1,), (7,), (1, 1), (8, 3), (9, 300), (300, 9), (3, 5, 7), (2, 300, 2), (2, 3, 600), (17, 1),
+    (1, 17), (40, 2, 40),
+]  # fmt: skip
+SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3.0, 1e-40]
+TYPES = (np.float32, np.float64, np.int64)
+
+
+@pytest.fixture(scope="module")
+def along(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What the extension module gives."""
+    return module("lanes", tmp_path_factory.mktemp("lanes")).along
+
+
+def arrays() -> list[Any]:
+    rng = np.random.default_rng(3)
+    made = []
+    for shape in SHAPES:
+        for dtype in TYPES:
+            made.append((rng.standard_normal(shape) * 3).astype(dtype))
+            if dtype is np.int64:
+                made.append(rng.choice([2**63 - 1, -(2**63), 3, -1], shape))
+            else:
+                made.append(rng.choice(SPECIAL, shape).astype(dtype))
+    return made
+
+
+def same(found: Any, expected: Any) -> None:
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    assert found.flags.c_contiguous and found.flags.writeable
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_reductions_and_scans_are_numpys(along: Any) -> None:
+    for x in arrays():
+        wide = x if x.dtype == np.int64 else x.astype(np.float64)
+        for dim in range(-x.ndim, x.ndim):
+            for ufunc in (np.add, np.multiply, np.maximum, np.minimum):
+                found = along(ufunc.__name__, x, dim)
+                if found is None:
+                    assert ufunc is np.add and x.dtype != np.int64  # these add up in pairs
+                    continue
+                same(found, ufunc.reduce(x, dim))
+            same(along("sums", x, dim), np.add.accumulate(wide, dim).astype(x.dtype))
+            same(along("products", x, dim), np.multiply.accumulate(wide, dim).astype(x.dtype))
+
+
+def test_extremes_come_with_the_first_of_their_places(along: Any) -> None:
+    for x in arrays():
+        for dim in range(x.ndim):
+            for kind, find in (("top", np.argmax), ("low", np.argmin)):
+                values, places = along(kind, x, dim)
+                same(places, find(x, dim))
+                at = np.expand_dims(places, dim)
+                taken = np.take_along_axis(x, at, dim).squeeze(dim)
+                assert values.tobytes() == taken.tobytes()
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin", "cumsum", "cumprod", "exclusive_products"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scans_are_those_without_c(name: str, along: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    function: Callable[..., Any] = getattr(scan, name)
+    for x in [*arrays(), *(x.astype(np.int32) for x in arrays() if x.dtype == np.int64)]:
+        for dim in range(x.ndim):
+            for given in (x, x[::-1], x.T.copy().T):
+                monkeypatch.setattr(scan, "along", along)
+                found = function(given, dim)
+                monkeypatch.setattr(scan, "along", lambda *given: None)
+                expected = function(given, dim)
+                for a, b in zip(*((p if type(p) is tuple else (p,)) for p in (found, expected)),
+                                strict=True):  # fmt: skip
+                    same(a, b)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_recurrences_go_step_by_step(along: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    for x in arrays():
+        factor = rng.standard_normal(x.shape).astype(x.dtype)
+        for dim in range(x.ndim):
+            for back in (False, True):
+                monkeypatch.setattr(scan, "along", along)
+                found = scan.recurrence(x, factor, dim, back)
+                monkeypatch.setattr(scan, "along", lambda *given: None)
+                monkeypatch.setattr(scan, "_STEPS", 1 << 40)
+                same(found, scan.recurrence(x, factor, dim, back))
+    assert along("steps", np.ones(3), 0, np.ones(4)) is None
+    assert along("steps", np.ones(3), 0, np.ones(3, np.float32)) is None
+    assert along("steps", np.ones((3, 2)), 0, np.ones((3, 2), order="F")) is None
+    assert along("steps", np.ones(3), 0) is None
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_reductions_are_those_without_c(along: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Callable[..., Any]] = [
+        reduce.prod, extreme.amax, extreme.amin, extreme.aminmax, extreme.max_along,
+        extreme.min_along, extreme.argmax, extreme.argmin,
+    ]  # fmt: skip
+    for x in arrays():
+        for call in [*calls, reduce.sum] if x.dtype == np.int64 else calls:
+            for dim in range(x.ndim):
+                for keepdim in (False, True):
+                    monkeypatch.setattr(folds, "along", along)
+                    found = call(x, dim, keepdim)
+                    monkeypatch.setattr(folds, "along", lambda *given: None)
+                    expected = call(x, dim, keepdim)
+                    for a, b in zip(*((p if type(p) is tuple else (p,)) for p in (found, expected)),
+                                    strict=True):  # fmt: skip
+                        assert a.shape == b.shape and a.dtype == b.dtype and a.strides == b.strides
+                        np.testing.assert_array_equal(a, b)
+
+
+def test_what_is_not_dense_or_of_other_types_is_left(along: Any) -> None:
+    x = np.ones((4, 6))
+    for other in (x.T, x[:, ::2], x[::-1], np.broadcast_to(x[:1], x.shape), x.astype("f2"), x > 0,
+                  x.astype(">f8"), x.astype(complex), x.astype(np.int32), x[:0], x[:, :0],
+                  np.ones(()), x.view(np.recarray), np.ma.array(x), [1.0], 1.0, None):  # fmt: skip
+        assert along("maximum", other, 0) is None
+        assert along("sums", other, 0) is None
+    unaligned = np.zeros(8 * 3 + 1, np.uint8)[1:].view(np.float64)
+    assert along("multiply", unaligned, 0) is None
+    for dim in (2, -3, 1 << 70, 0.0, None, (0,)):
+        assert along("multiply", x, dim) is None
+    assert along("median", x, 0) is None
+    with pytest.raises(TypeError):
+        along("maximum", x)
+    with pytest.raises(TypeError):
+        along(3, x, 0)
+
+
+def test_several_threads_find_the_same(along: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((300, 300))
+    expected = along("products", x, 1).tobytes(), along("rising", x, 0)[1].tobytes()
+    wrong: list[int] = []
+
+    def work() -> None:
+        for _ in range(20):
+            found = along("products", x, 1).tobytes(), along("rising", x, 0)[1].tobytes()
+            if found != expected:
+                wrong.append(1)
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_places_are_added_in_their_order() -> None:
+    rng = np.random.default_rng(1)
+    for dtype in TYPES[:2]:
+        g = (rng.standard_normal((5, 40, 3)) * 1e6).astype(dtype)
+        places = rng.integers(0, 40, g.shape)
+        for dim in range(3):
+            at = places % g.shape[dim]
+            expected = np.zeros(g.shape)
+            index = list(np.indices(g.shape))
+            index[dim] = at
+            lanes = np.moveaxis(np.arange(g.size).reshape(g.shape), dim, -1).reshape(-1)
+            where = tuple(i.reshape(-1)[lanes] for i in index)
+            np.add.at(expected, where, g.reshape(-1)[lanes])
+            same(scan.accumulate_along(g, at, dim), expected.astype(dtype))
