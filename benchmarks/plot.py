@@ -16,6 +16,10 @@ COLOURS = {
     "rushlight": "#1b6ca8",
     "rushlight-compiled": "#d1495b",
     "rushlight-jit": "#8f2d56",
+    "rushlight-step": "#2a9d8f",
+    "rushlight-before": "#b8b8b8",
+    "torch-compile": "#6a4c93",
+    "jax": "#e9a23b",
     "autograd": "#66a182",
     "numpy": "#8d8d8d",
 }
