@@ -54,7 +54,8 @@ def dots(document: Mapping[str, Any]) -> tuple[list[str], list[Dot]]:
 def title(document: Mapping[str, Any]) -> str:
     """What the picture shows, and on which machine."""
     machine, threads = document["machine"], document["settings"]["threads"]
-    return f"Times faster than torch: {machine['processor']}, {threads} thread(s)"
+    said = "default threads" if threads is None else f"{threads} thread(s)"
+    return f"Times faster than torch: {machine['processor']}, {said}"
 
 
 def ticks(found: Sequence[Dot]) -> list[float]:
