@@ -281,3 +281,14 @@ def test_zeros_are_laid_out_like_another_tensor_for_each_of_the_first_dimensions
     nothing = torch.zeros(0, 3)
     made = torch.ops.aten._new_zeros_with_same_feature_meta(torch.ones(2), nothing)
     assert len(made.untyped_storage()) == 0
+
+
+def test_a_result_in_another_order_of_dimensions_shares_its_memory_with_its_storage() -> None:
+    x = torch.rand(2, 3, 4).permute(2, 0, 1).exp()
+    assert x.stride() == (1, 12, 4)
+    storage = x.untyped_storage()
+    assert storage.data_ptr() == x.data_ptr()
+    seen = torch.empty(0).set_(storage, 0, x.shape, x.stride())
+    assert torch.equal(seen, x)
+    seen[3, 1, 2] = 7.0
+    assert x[3, 1, 2] == 7.0

@@ -50,6 +50,13 @@ def is_dense(array: Array) -> bool:
     return True
 
 
+def in_memory_order(array: Array) -> Array:
+    """The array with its dimensions from the widest apart in memory to the closest."""
+    if array.flags.c_contiguous:
+        return array
+    return array.transpose(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+
+
 def empty_like(array: Array, raw: RawType | type) -> Array:
     """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set.
 

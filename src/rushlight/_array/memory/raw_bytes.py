@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._base import dtypes as D
 from ..types import empty, owner
+from .dense_layout import in_memory_order
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
 
 def bytes_of(array: Array) -> Array:
     """All bytes of the memory that an array is a view of, as a flat array over them."""
-    whole = owner(array)
+    whole = in_memory_order(owner(array))
     if whole.flags.c_contiguous:
         return whole.reshape(-1).view(np.uint8)
-    if whole.flags.f_contiguous:
-        return whole.T.reshape(-1).view(np.uint8)
     flat = np.ascontiguousarray(array)
     return flat.reshape(-1).view(np.uint8)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._base import dtypes as D
 from ..types import address, byte_strides, owner, to_raw
+from .dense_layout import in_memory_order
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
@@ -19,10 +20,7 @@ def storage_of(array: Array) -> tuple[Any, int]:
     An array whose memory isn't a plain run of elements is copied into one. Memory that was made
     for another type is seen as the array's own: a complex array's, from its real part.
     """
-    whole = owner(array)
-    if not whole.flags.c_contiguous:
-        # Dimensions in another order, without gaps: seen in the order of memory.
-        whole = whole.transpose(sorted(range(whole.ndim), key=lambda k: -whole.strides[k]))
+    whole = in_memory_order(owner(array))
     if not whole.flags.c_contiguous or any(s < 0 or s % array.itemsize for s in array.strides):
         return np.ascontiguousarray(array).reshape(-1), 0
     flat = whole.reshape(-1)
