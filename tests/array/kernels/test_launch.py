@@ -109,11 +109,12 @@ def test_after_a_failure_of_the_compiler_numpy_goes_on_and_one_warning_says_so(
     for name in ("LEAST", "PRODUCT", "CONVOLUTION"):
         monkeypatch.setattr(kernels, name, getattr(kernels, name))
 
-    def refuse(module: Any) -> Any:
+    def refuse(*asked: object) -> Any:
         raise RuntimeError("no such register")
 
     assert launch.ready()
-    monkeypatch.setattr(launch.engine, "load", refuse)
+    for way in ("load", "load_made"):
+        monkeypatch.setattr(launch.engine, way, refuse)
     x = numbers(300, 100)
     kernels.rows.kernel_of.cache_clear()
     with pytest.warns(RuntimeWarning, match="no such register"):
@@ -131,14 +132,15 @@ def test_an_update_that_could_not_be_compiled_is_done_once_by_numpy(
     for name in ("LEAST", "PRODUCT", "CONVOLUTION"):
         monkeypatch.setattr(kernels, name, getattr(kernels, name))
 
-    def refuse(module: Any) -> Any:
+    def refuse(*asked: object) -> Any:
         raise OSError("no memory for code")
 
     def halve(p: Any, g: Any, rate: Any) -> Any:
         return (p - g * rate,)
 
     assert launch.ready()
-    monkeypatch.setattr(launch.engine, "load", refuse)
+    for way in ("load", "load_made"):
+        monkeypatch.setattr(launch.engine, way, refuse)
     p, g = numbers(40_000), numbers(40_000)
     with pytest.warns(RuntimeWarning):
         Rule(halve, ())(()).run([p], [g], constants(p.dtype, [0.5]))

@@ -88,12 +88,13 @@ def test_numpy_goes_on_after_one_warning(
     for limit in ("LEAST", "PRODUCT", "CONVOLUTION"):
         monkeypatch.setattr(kernels, limit, 1)
 
-    def refuse(module: Any) -> Any:
+    def refuse(*asked: object) -> Any:
         raise error
 
     _forget()
     try:
-        monkeypatch.setattr(engine, "load", refuse)
+        for way in ("load", "load_made"):
+            monkeypatch.setattr(engine, way, refuse)
         with pytest.warns(RuntimeWarning, match=str(error)) as seen:
             found = WAYS[name]()
             again = WAYS[name]()
