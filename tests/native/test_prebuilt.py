@@ -5,11 +5,12 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rushlight._formula.ir import trace
+from rushlight._formula.ir import row_top, trace
 from rushlight._native import prebuilt
 from rushlight._native.fusion.row_loops import lower_group
 from rushlight._native.llvm import target
@@ -284,6 +285,15 @@ def test_recipes_tell_constants_apart_to_the_last_digit() -> None:
     assert len({recipe(number) for number in numbers}) == len(numbers)
 
 
+def test_recipes_tell_the_shifts_of_rows_apart() -> None:
+    group = trace("top", row_top, {"x": ("f", "f64")})
+    shifted = [
+        replace(group, body=(replace(group.body[0], payload=shift),)) for shift in (None, 0.0, 80.0)
+    ]
+    assert len({prebuilt.recipe_of(lower_group, (one, 8)) for one in shifted}) == 3
+    assert len({str(one) for one in shifted}) == 3
+
+
 @pytest.mark.skipif(not prebuilt.present(), reason="the package was built without kernels")
 def test_eager_operations_ask_for_nothing_else() -> None:
     compiled, _ = _digits(None, RUSHLIGHT_PREBUILT="0", PYTHONPATH=":".join(sys.path))
@@ -367,3 +377,21 @@ PERCEPTRONS = """
 def test_the_steps_of_perceptrons_need_no_compiler() -> None:
     said = run(PERCEPTRONS, RUSHLIGHT_NATIVE="1", PYTHONPATH=":".join(sys.path))
     assert said.strip() == "0", said
+
+
+FIRST = """
+    import rushlight as torch
+    from rushlight._native import prebuilt
+    from rushlight._compile.step import CompiledStep
+    F = torch.nn.functional
+    step = CompiledStep(lambda x: F.gelu(F.layer_norm(x, (20,))))
+    assert not prebuilt._same_sources.cache_info().currsize
+    step(torch.ones(900, 20))
+    print(prebuilt._same_sources.cache_info().currsize, len(step.recordings), step.explain())
+"""
+
+
+@pytest.mark.skipif(prebuilt.library() is None, reason="no kernels came with the package")
+def test_a_step_that_asks_for_the_first_kernels_is_recorded() -> None:
+    said = run(FIRST, RUSHLIGHT_NATIVE="1", PYTHONPATH=":".join(sys.path))
+    assert said.startswith("1 1"), said

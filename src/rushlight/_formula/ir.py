@@ -175,7 +175,9 @@ class Group:
         inputs = ", ".join(f"{o.name}: {o.kind} {o.dtype}" for o in self.operands)
         lines = [f"group {self.name}({inputs})"]
         for place, one in enumerate(self.body):
-            words = " ".join(map(word, one.args)) if one.op != "const" else repr(one.payload)
+            words = " ".join(map(word, one.args))
+            if one.payload is not None:
+                words += repr(one.payload) if one.op == "const" else f" with {one.payload!r}"
             lines.append(f"  %{count + place} = {one.op} {words} : {one.kind} {one.dtype}".rstrip())
         for out in self.outputs:
             end = f" into {word(out.alias)}" if out.alias >= 0 else ""

@@ -164,8 +164,12 @@ def _same_sources() -> bool:
 
 
 def recipe_of(make: Callable[..., Module], arguments: tuple[object, ...]) -> str:
-    """The digest of who makes a module and from what. See Note [Or what it is made from]."""
-    return key_of(f"{make.__module__}.{make.__qualname__}{arguments!r}")
+    """The digest of who makes a module and from what. See Note [Or what it is made from].
+
+    The text of an argument says all of it; `repr` of a dataclass would do, but runs code that isn't
+    ours, which a step that is being recorded must not seem to.
+    """
+    return key_of("\0".join([make.__module__, make.__qualname__, *map(str, arguments)]))
 
 
 def find_made(make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int] | None:
