@@ -95,7 +95,7 @@ def _column_factors(n: int, dtype: RawType) -> tuple[Array, Array]:
     return np.array(radices, np.int64), factors.astype(dtype)
 
 
-@lru_cache(maxsize=8)  # tens of megabytes each for the longest lines
+@lru_cache(maxsize=8)  # up to 50 MB each
 def _factors(n: int, lanes: int, dtype: RawType, real: bool) -> tuple[Array, Array, Array]:
     """Radices, the factors of all passes, and those for real lines."""
     radices = _radices(n, lanes)

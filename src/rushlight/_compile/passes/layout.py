@@ -106,7 +106,7 @@ def _of_product(i: Instruction) -> list[_Wanted]:
 
 
 def _strides(v: Value, shape: tuple[int, ...], order: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Strides of elements one after the other: in C order, or with the dimensions in another."""
+    """Strides without gaps: in C order, or with the dimensions in another."""
     if order is None:
         return tuple(row_major(shape, v.dtype.itemsize))
     turned = row_major(tuple(shape[d] for d in order), v.dtype.itemsize)

@@ -1,9 +1,8 @@
 """Reductions along other dimensions than the last: copies around rows, which kernels reduce.
 
 What reduces a dimension in the middle gets its operands copied so that this dimension is the last;
-a result that varies along it is copied back. That is for values so small that a call from Python
-costs more than the copies, and for results that don't lie in memory in the order of their
-dimensions.
+a result that varies along it is copied back. For small values that costs less than a call from
+Python.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _DIMENSIONS: Final = {
 
 
 def put_rows_last(program: Program) -> None:
-    """Has reductions that no kernel knows reduce the last dimension of copies."""
+    """Has reductions that no kernel knows reduce copies."""
     kept: list[Instruction] = []
     for i in program.instructions:
         kept += _turn(program, i) or [i]

@@ -47,8 +47,8 @@ def record(recorder: Collected) -> None:
 def load_made(make: Callable[..., Module], *arguments: object) -> dict[str, int]:
     """As `load(make(*arguments))`; what came with the package isn't made.
 
-    `make` looks at nothing but its arguments, whose texts tell them apart, and at what is known of
-    the machine that code is made for. See Note [Or what it is made from] in `prebuilt`.
+    `make` looks at nothing but its arguments, whose texts tell them apart, and the machine: see
+    Note [Or what it is made from] in `prebuilt`.
     Raises: as `load`.
     """
     if _recorder is not None:

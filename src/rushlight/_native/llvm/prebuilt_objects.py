@@ -65,7 +65,7 @@ class Collected:
         return known
 
     def make(self, make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int]:
-        """As a call with `make(*arguments)`, which will be found by these."""
+        """As a call with `make(*arguments)`."""
         module = make(*arguments)
         text = str(module)
         found = self(module, text)

@@ -12,11 +12,9 @@ or CPython's layout, the version of Python) leads to code that isn't found, neve
 is asked for.
 
 Note [Or what it is made from]
-Writing a text takes milliseconds, and loads the emitter. So a module is first looked up by a digest
-of who writes it and with which arguments, where the writer looks at nothing else. That is as sure
-as its text as long as the sources of all that writes texts are the build's, byte for byte; a digest
-of them is made here and in the build. Where they differ (somebody edits them, or they aren't
-there), texts are written.
+Writing a text takes milliseconds. So a module is first looked up by a digest of who writes it and
+from which arguments, where the writer looks at nothing else. That is as sure as long as all sources
+that write texts are the build's, byte for byte: where their digest differs, texts are written.
 """
 
 from __future__ import annotations
@@ -164,11 +162,8 @@ def _same_sources() -> bool:
 
 
 def recipe_of(make: Callable[..., Module], arguments: tuple[object, ...]) -> str:
-    """The digest of who makes a module and from what. See Note [Or what it is made from].
-
-    The text of an argument says all of it; `repr` of a dataclass would do, but runs code that isn't
-    ours, which a step that is being recorded must not seem to.
-    """
+    """The digest of who makes a module and from what. See Note [Or what it is made from]."""
+    # Not `repr`: that of a dataclass is foreign code to a step that is being recorded.
     return key_of("\0".join([make.__module__, make.__qualname__, *map(str, arguments)]))
 
 
