@@ -34,6 +34,7 @@ from typing import Final
 
 from ..llvm import loader as engine, target
 from ..llvm.emit import F64, I64, PTR, Function, Module, Type, Value
+from .transpose import exchange
 
 #: The words of a frame. `line` and `line_to` are elements from line to line; `sign` is -1 for the
 #: inverse, `radices` has the passes after the first, `twiddles` their factors, `mirror` those of
@@ -228,21 +229,6 @@ def _times(f: Function, x: _Pair, y: _Pair) -> _Pair:
     return f.fma(a, c, -(b * d)), f.fma(a, d, b * c)
 
 
-def _exchange(f: Function, lines: list[Value]) -> list[Value]:
-    """Rows and columns of a square exchanged."""
-    side, step = len(lines), 1
-    lines = list(lines)
-    while step < side:
-        low = [j if not j & step else side + j - step for j in range(side)]
-        high = [j + step if not j & step else side + j for j in range(side)]
-        for k in range(side):
-            if not k & step:
-                a, b = lines[k], lines[k + step]
-                lines[k], lines[k + step] = f.shuffle(a, b, low), f.shuffle(a, b, high)
-        step *= 2
-    return lines
-
-
 def _load_pairs(f: Function, type: Type, lanes: int, place: Value, turned: bool = False) -> _Pair:
     """Real and imaginary parts that lie in turns, of a vector of numbers; the last one first."""
     wide = type.vector(lanes)
@@ -291,7 +277,7 @@ def _emit_first(module: Module, type: Type, lanes: int) -> Function:
             y[k] = _times(f, y[k], (f.load(at, wide), f.load(f.at(at, n, type), wide)))
         for part in range(2):
             begin = f.at(to, p * lanes + n * part, type)
-            for k, line in enumerate(_exchange(f, [one[part] for one in y])):
+            for k, line in enumerate(exchange(f, [one[part] for one in y])):
                 f.store(f.at(begin, k * lanes, type), line)
     f.ret()
     return f

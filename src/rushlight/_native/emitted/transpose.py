@@ -60,15 +60,7 @@ def emit_transpose(module: Module, type: Type) -> Function:
     def square(row: Value, column: Value) -> None:
         start = f.at(source, row * line + column, type)
         lines = [f.load(f.at(start, line * k, type), wide) for k in range(side)]
-        step = 1
-        while step < side:  # squares of squares change places; LLVM compiles these in no time
-            low = [j if not j & step else side + j - step for j in range(side)]
-            high = [j + step if not j & step else side + j for j in range(side)]
-            for k in range(side):
-                if not k & step:
-                    a, b = lines[k], lines[k + step]
-                    lines[k], lines[k + step] = f.shuffle(a, b, low), f.shuffle(a, b, high)
-            step *= 2
+        lines = exchange(f, lines)
         start = f.at(to, column * line_to + row, type)
         for k in range(side):
             f.store(f.at(start, line_to * k, type), lines[k])
@@ -90,3 +82,18 @@ def emit_transpose(module: Module, type: Type) -> Function:
         one(row.index, column.index)
     f.ret()
     return f
+
+
+def exchange(f: Function, lines: list[Value]) -> list[Value]:
+    """Rows and columns of a square exchanged."""
+    side, step = len(lines), 1
+    lines = list(lines)
+    while step < side:  # squares of squares change places; LLVM compiles these in no time
+        low = [j if not j & step else side + j - step for j in range(side)]
+        high = [j + step if not j & step else side + j for j in range(side)]
+        for k in range(side):
+            if not k & step:
+                a, b = lines[k], lines[k + step]
+                lines[k], lines[k + step] = f.shuffle(a, b, low), f.shuffle(a, b, high)
+        step *= 2
+    return lines
