@@ -109,10 +109,35 @@ def test_mode_and_extended_attributes_stay(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_save_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    rl.save(rl.ones(1), tmp_path / "x.pt")
     for number in range(3):
         (tmp_path / f".rushlight-{number}.part").touch()
     rl.save(rl.ones(1), tmp_path / "x.pt")
     assert names(tmp_path) == ["x.pt"]
+
+
+def test_a_new_file_whose_name_is_taken_while_it_is_written_replaces_that(tmp_path: Path) -> None:
+    path, times = tmp_path / "x.pt", []
+
+    def write(file: io.BytesIO) -> None:
+        times.append(1)
+        path.write_bytes(b"another's")
+        file.write(b"mine")
+
+    atomic_files.write_whole(path, write)
+    assert path.read_bytes() == b"mine" and names(tmp_path) == ["x.pt"] and len(times) == 2
+
+
+def test_a_new_file_through_a_link_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    rl.save(rl.ones(2), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and rl.load(tmp_path / "there").tolist() == [1, 1]
+
+
+def test_a_new_file_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        atomic_files.write_whole(tmp_path / "x.pt", lambda file: file.write(b"x" * (1 // 0)))
+    assert names(tmp_path) == []
 
 
 def test_a_save_leaves_the_files_of_another_that_is_at_work(tmp_path: Path) -> None:

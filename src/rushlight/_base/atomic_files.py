@@ -34,11 +34,14 @@ Write = Callable[[Any], None]
 
 #: The files that are about to take the place of others: one name for each writer at work in a
 #: folder. Whoever holds the lock is at work; a file that nobody holds was left by a killed process,
-#: and the next writer takes it away.
+#: and the next writer who replaces a file there takes it away.
 _WAITING: Final = ".rushlight-{}.part"
 _MOST_WRITERS: Final = 10_000
-_UNNAMED: Final[int] = getattr(os, "O_TMPFILE", 0)
+#: Files without a name, which get one by the link that stands for an open file.
+_UNNAMED: Final[int] = getattr(os, "O_TMPFILE", 0) if os.path.isdir("/proc/self/fd") else 0
 _FLAGS: Final[int] = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+#: Bytes that are collected for one write.
+_BUFFER: Final = 1 << 16
 #: Not through links, and without waiting for who writes into a pipe.
 _CAREFUL: Final[int] = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 #: What a folder answers that holds no new files, or whose files can't be exchanged.
@@ -63,6 +66,8 @@ def write_whole(path: str | os.PathLike[str], write: Write) -> None:
     try:
         old = os.stat(name)
     except FileNotFoundError:
+        if _write_new(name, write):
+            return
         old = None
     target = None if old is not None and not stat.S_ISREG(old.st_mode) else _behind_links(name)
     if target is None:
@@ -81,6 +86,33 @@ def write_whole(path: str | os.PathLike[str], write: Write) -> None:
         _exchange(target, old, write)
     except _CannotReplace:
         _write_in_place(target, old, write)
+
+
+def _write_new(name: str, write: Write) -> bool:
+    """Writes a file that has no name until it is whole; False where that isn't possible.
+
+    It isn't where the file system has no such files, and where the name is taken after all: by
+    another writer since it was looked for, or by a link to nothing.
+    """
+    folder, last = os.path.split(name)
+    try:
+        place = os.open(folder or ".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    except OSError:
+        return False
+    try:
+        handle = _open_unnamed(folder or ".", 0o666)
+        if handle is None:
+            return False
+        try:
+            with open(handle, "wb", _BUFFER, closefd=False) as file:
+                write(file)
+            return _link(handle, place, last)
+        finally:
+            os.close(handle)
+    except _CannotReplace:
+        return False
+    finally:
+        os.close(place)
 
 
 def _behind_links(path: str) -> str | None:
@@ -112,13 +144,12 @@ def _exchange(target: str, old: os.stat_result | None, write: Write) -> None:
             handle, waiting = _open_waiting(folder, mode)
         if old is not None:
             _give_attributes(handle, target, old)
-        with open(handle, "wb", closefd=False) as file:
+        with open(handle, "wb", _BUFFER, closefd=False) as file:
             write(file)
         if old is not None and old.st_size:
             os.fsync(handle)
-        if waiting is None and old is None and _link(handle, target):
-            return
         if waiting is None:
+            _lock(handle)
             waiting = _link_waiting(handle, folder)
         _rename(waiting, target)
         waiting = None
@@ -133,18 +164,16 @@ def _exchange(target: str, old: os.stat_result | None, write: Write) -> None:
 
 def _open_unnamed(folder: str, mode: int) -> int | None:
     """A file that goes with its process; None where the file system has no such."""
-    if not _UNNAMED or not os.path.isdir("/proc/self/fd"):
+    if not _UNNAMED:
         return None
     try:
-        handle = os.open(folder, _UNNAMED | _FLAGS, mode)
+        return os.open(folder, _UNNAMED | _FLAGS, mode)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise _CannotReplace from None
         if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
             return None
         raise
-    _lock(handle)
-    return handle
 
 
 def _open_waiting(folder: str, mode: int) -> tuple[int, str]:
@@ -168,26 +197,26 @@ def _open_waiting(folder: str, mode: int) -> tuple[int, str]:
 
 def _link_waiting(handle: int, folder: str) -> str:
     """The waiting name that a file without a name got."""
-    for number in range(_MOST_WRITERS):
-        path = os.path.join(folder, _WAITING.format(number))
-        if _link(handle, path):
-            return path
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        for number in range(_MOST_WRITERS):
+            name = _WAITING.format(number)
+            if _link(handle, place, name):
+                return os.path.join(folder, name)
+    finally:
+        os.close(place)
     raise OSError(errno.EEXIST, "too many files are being written", folder)
 
 
-def _link(handle: int, path: str) -> bool:
+def _link(handle: int, folder: int, name: str) -> bool:
     """Names a file; whether the name was free."""
-    place = os.open(os.path.dirname(path), os.O_RDONLY)
     try:
         # With a folder's handle, so that the call follows the link that stands for the open file.
-        os.link(f"/proc/self/fd/{handle}", os.path.basename(path), dst_dir_fd=place,
-                follow_symlinks=True)  # fmt: skip
+        os.link(f"/proc/self/fd/{handle}", name, dst_dir_fd=folder, follow_symlinks=True)
     except FileExistsError:
         return False
     except OSError as error:
         raise _refusal(error) from None
-    finally:
-        os.close(place)
     return True
 
 

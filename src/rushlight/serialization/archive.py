@@ -65,7 +65,7 @@ class ArchiveWriter:
         """Writes a record: bytes, or the memory of an array."""
         size = len(data)
         checksum = 0
-        for piece in pieces(data):
+        for piece in [data] if size <= PIECE else pieces(data):
             checksum = zlib.crc32(piece, checksum)
         self._head(name, size, checksum)
         write_all(self._file, data)
@@ -95,10 +95,10 @@ class ArchiveWriter:
             _LOCAL_FORM.pack(MARK, version, flags, _STORED, 0, _DATE, checksum, shown, shown,
                              len(raw), len(extra)) + raw + extra
         )  # fmt: skip
-        far = start >= _LIMIT
-        fields = [size, size] * large + [start] * far
-        wide = struct.pack(f"<2H{len(fields)}Q", 1, 8 * len(fields), *fields) if fields else b""
-        version = 45 if fields else 20
+        wide = b""
+        if large or start >= _LIMIT:
+            fields = [size, size] * large + [start] * (start >= _LIMIT)
+            wide, version = struct.pack(f"<2H{len(fields)}Q", 1, 8 * len(fields), *fields), 45
         self._directory.append(
             _ENTRY_FORM.pack(_ENTRY, version | 3 << 8, version, flags, _STORED, 0, _DATE, checksum,
                              shown, shown, len(raw), len(wide), 0, 0, 0, 0o600 << 16,

@@ -46,6 +46,8 @@ _DEVICE: Final = Global("torch", "device")
 _SIZE: Final = Global("torch", "Size")
 _LAYOUT: Final = Global("torch.serialization", "_get_layout")
 _UNTYPED: Final = Global("torch.storage", "UntypedStorage")
+#: Types whose values are neither storages nor have a reducer.
+_PLAIN: Final = frozenset({bool, int, str, tuple, type(None), Global, D.dtype})
 _STORAGE_KINDS: Final = {d: Global("torch", name) for d, name in STORAGE_NAMES.items()}
 
 
@@ -84,6 +86,16 @@ class TorchPickler(_Base):  # type: ignore[misc]
         self._stream = stream
         self._seen: dict[int, Storage] = {}
         self._keep: list[Any] = []
+
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        """Writes an object: plain values at once, others as the base class and this one say."""
+        kind = type(obj)
+        if kind not in _PLAIN:
+            super().save(obj, save_persistent_id)
+        elif (known := self.memo.get(id(obj))) is not None:
+            self.write(self.get(known[0]))
+        else:
+            self.dispatch[kind](self, obj)
 
     def persistent_id(self, obj: Any) -> object:
         """What stands in the pickle for a storage.

@@ -75,10 +75,13 @@ def save(
             f.flush()  # who opens the file by its name finds all of it
         return
     path = os.fsdecode(f)
-    if _use_new_zipfile_serialization and os.path.isdir(path):
-        raise RuntimeError("open file failed with strerror: Is a directory")
     stem = os.path.splitext(os.path.basename(path))[0] or "archive"
-    write_atomically(path, lambda file: write(file, stem))
+    try:
+        write_atomically(path, lambda file: write(file, stem))
+    except IsADirectoryError:
+        if not _use_new_zipfile_serialization:
+            raise
+        raise RuntimeError("open file failed with strerror: Is a directory") from None
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> None:
@@ -88,10 +91,13 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[IO[bytes]], 
         RuntimeError: where the folder doesn't exist, or the path is one.
     """
     name = os.fsdecode(path)
-    folder = os.path.dirname(name)
-    if folder and not os.path.isdir(folder):
-        raise RuntimeError(f"Parent directory {folder} does not exist.")
-    write_whole(name, write)
+    try:
+        write_whole(name, write)
+    except (FileNotFoundError, NotADirectoryError):
+        folder = os.path.dirname(name)
+        if folder and not os.path.isdir(folder):
+            raise RuntimeError(f"Parent directory {folder} does not exist.") from None
+        raise
 
 
 def _write_zip(
