@@ -9,6 +9,7 @@ elements, for blocks of many, and a kernel. Sums over blocks end in float64.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from math import nan, prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -96,8 +97,6 @@ def pick_needed(results: Sequence[object], need: Sequence[bool]) -> Arguments:
 class Variant:
     """The code of a norm for operands that are given and results that are wanted."""
 
-    __slots__ = ("asked", "block", "kinds", "need", "norm", "operands", "scratch", "small")
-
     def __init__(self, norm: Norm, given: tuple[bool, ...], need: tuple[bool, ...]) -> None:
         self.norm = norm
         self.need = need
@@ -105,20 +104,35 @@ class Variant:
         names = (*self.operands, "part", *norm.numbers)
         kinds = [norm.kinds.get(p, "s") for p in names]
         formula = self.of_symbols
-        group = trace(norm.name, formula, {p: (k, "f32") for p, k in zip(names, kinds)})
+        self.group = trace(norm.name, formula, {p: (k, "f32") for p, k in zip(names, kinds)})
         #: How each operand and number varies, and each result.
         self.asked = kinds
-        self.kinds = [group.kind(out.value) for out in group.outputs]
-        code = Code(group)
+        self.kinds = [self.group.kind(out.value) for out in self.group.outputs]
+
+    @cached_property
+    def small(self) -> AnyCallable:
+        """The code for one small matrix: (*operands, part, *numbers, dtype)."""
+        norm, code = self.norm, Code(self.group)
         shown = map(str, self.place(code.results))
         listed = ", ".join([*norm.kinds, "part", *norm.numbers])
-        self.small = self._make(f"small({listed}, d, dim=1)", code, shown, dict(_SMALL))
-        code = Code(group, "buffer" if "f" in self.kinds else "", scratch=True)
-        buffers = code.scratch or []
-        self.scratch = len(buffers)
-        listed = ", ".join([*self.operands, "part", *norm.numbers, *buffers])
-        self.block = self._make(f"block(d, buffer, {listed}, dim=1)", code, code.results,
-                                dict(_BLOCK))  # fmt: skip
+        return self._make(f"small({listed}, d, dim=1)", code, shown, dict(_SMALL))
+
+    @cached_property
+    def _in_blocks(self) -> Code:
+        return Code(self.group, "buffer" if "f" in self.kinds else "", scratch=True)
+
+    @cached_property
+    def scratch(self) -> int:
+        """How many buffers `block` needs."""
+        return len(self._in_blocks.scratch or [])
+
+    @cached_property
+    def block(self) -> AnyCallable:
+        """The code for a block of rows: (dtype, buffer, *operands, part, *numbers, *scratch)."""
+        code = self._in_blocks
+        listed = ", ".join([*self.operands, "part", *self.norm.numbers, *(code.scratch or [])])
+        return self._make(f"block(d, buffer, {listed}, dim=1)", code, code.results,
+                          dict(_BLOCK))  # fmt: skip
 
     def place(self, results: Sequence[object]) -> Arguments:
         """The results that are wanted, in their places, and None in those of the others."""

@@ -18,6 +18,11 @@ from .lines import fold_vectors
 @cache
 def load(type: Type) -> int:
     """The address of `plane_sums` for float32 or float64."""
+    return engine.load_made(emit, type)["plane_sums"]
+
+
+def emit(type: Type) -> Module:
+    """The module with `plane_sums`."""
     module = Module("plane_sums")
     f = module.function("plane_sums", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
@@ -32,4 +37,4 @@ def load(type: Type) -> int:
         total = (sums[0] + sums[1]) + (sums[2] + sums[3])
         f.store(f.at(to, plane.index, type), f.fold(total, lambda a, b: a + b))
     f.ret()
-    return engine.load(module)["plane_sums"]
+    return module

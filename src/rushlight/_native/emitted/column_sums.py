@@ -22,6 +22,11 @@ FRAME: Final = ("source", "to", "outer", "count", "inner", "rows", "grain")
 @cache
 def load(type: Type) -> int:
     """The address for float32 or float64; `count` is 1 at least."""
+    return engine.load_made(emit, type)["column_sums"]
+
+
+def emit(type: Type) -> Module:
+    """The module with `column_sums`."""
     module = Module("column_sums")
     f = module.function("column_sums", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
@@ -40,4 +45,4 @@ def load(type: Type) -> int:
 
             each_vector(f, type, part.length, add)
     f.ret()
-    return engine.load(module)["column_sums"]
+    return module

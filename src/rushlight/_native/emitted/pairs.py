@@ -33,6 +33,11 @@ COMBINED: Final[dict[str, Callable[[Value, Value], Value]]] = {
 @cache
 def load(word: str, type: Type) -> int:
     """The address of a function of `COMBINED` for float32 or float64."""
+    return engine.load_made(emit, word, type)[f"pairs_{word}"]
+
+
+def emit(word: str, type: Type) -> Module:
+    """The function of a word and a type."""
     combined = COMBINED[word]
     module = Module(f"pairs_{word}")
     f = module.function(f"pairs_{word}", [("frame", PTR), ("chunk", I64)])
@@ -77,4 +82,4 @@ def load(word: str, type: Type) -> int:
             ),
         )
     f.ret()
-    return engine.load(module)[f"pairs_{word}"]
+    return module

@@ -30,13 +30,18 @@ _Judge: TypeAlias = Callable[[Value, Value, Value], Value]
 @cache
 def load(kind: str) -> int:
     """The address of the `draw` of one of the distributions in `KINDS`."""
+    return engine.load_made(emit, kind)["draw"]
+
+
+def emit(kind: str) -> Module:
+    """The module with `draw`."""
     module = Module(f"{kind}_draws")
     names = ["libm", "words", "limit", "state", "columns", "out", "start", "n"]
     integers = ("limit", "start", "n")
     f = module.function("draw", [(x, I64 if x in integers else PTR) for x in names], I64)
     f.contract = False
     KINDS[kind](f).write()
-    return engine.load(module)["draw"]
+    return module
 
 
 class _Draws:

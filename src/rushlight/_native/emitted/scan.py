@@ -20,6 +20,11 @@ _TOGETHER = 8
 @cache
 def load(type: Type, product: bool) -> int:
     """The address for float32 or float64."""
+    return engine.load_made(emit, type, product)["scan"]
+
+
+def emit(type: Type, product: bool) -> Module:
+    """The module with `scan`."""
     module = Module("scan")
     f = module.function("scan", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
@@ -50,4 +55,4 @@ def load(type: Type, product: bool) -> int:
     with f.loop(whole, end) as loop:
         lines(loop.index, 1)
     f.ret()
-    return engine.load(module)["scan"]
+    return module

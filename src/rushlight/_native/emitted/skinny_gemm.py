@@ -25,6 +25,11 @@ MOST = 7
 @cache
 def load(type: Type, form: str) -> int:
     """The address of the product in a form: "dots", or "outer" and the number of columns."""
+    return engine.load_made(emit, type, form)["narrow"]
+
+
+def emit(type: Type, form: str) -> Module:
+    """The module with `narrow`."""
     module = Module("narrow")
     f = module.function("narrow", [("frame", PTR), ("chunk", I64)])
     words = {
@@ -36,7 +41,7 @@ def load(type: Type, form: str) -> int:
     else:
         _outer(f, words, type, int(form.removeprefix("outer")))
     f.ret()
-    return engine.load(module)["narrow"]
+    return module
 
 
 def _emit_end(f: Function, w: dict[str, Value], type: Type, total: Value, column: Value) -> Value:

@@ -47,6 +47,11 @@ TURN = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to")
 @cache
 def load(type: Type) -> dict[str, int]:
     """The addresses for float32 or float64."""
+    return engine.load_made(emit, type)
+
+
+def emit(type: Type) -> Module:
+    """The module with `correlate`, `weigh` and `turn`."""
     module = Module("small_planes")
     gather, turned = gather_into(module, type), emit_transpose(module, type)
     tiles = {vectors: _tile(module, type, vectors) for vectors in WIDTHS}
@@ -60,7 +65,7 @@ def load(type: Type) -> dict[str, int]:
         f.at(c["to"], chunk * c["next_to"], type), c["line_to"], c["rows"], c["columns"],
     ])  # fmt: skip
     f.ret()
-    return engine.load(module)
+    return module
 
 
 def _tile(module: Module, type: Type, vectors: int) -> Function:

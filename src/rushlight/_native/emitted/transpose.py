@@ -20,6 +20,11 @@ FRAME = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to"
 @cache
 def addresses(type: Type) -> dict[str, int]:
     """The addresses of `transpose` and `transpose_chunk` for elements of a type."""
+    return engine.load_made(emit, type)
+
+
+def emit(type: Type) -> Module:
+    """The module with `transpose` and `transpose_chunk`."""
     module = Module("transpose")
     transpose = emit_transpose(module, type)
     transpose.internal = False
@@ -36,7 +41,7 @@ def addresses(type: Type) -> dict[str, int]:
         f.minimum(c["rows"] - top, c["block"]), c["columns"],
     ])  # fmt: skip
     f.ret()
-    return engine.load(module)
+    return module
 
 
 def load(type: Type) -> int:
