@@ -105,3 +105,50 @@ print(memory.enable(), memory.is_enabled(), memory.empty_cache(), memory.apply_e
 memory.disable()
 """
     assert run(program) == "False False False False"
+
+
+# Page faults of the first results of a process, 24 MB in pieces that are kept.
+FIRST = """
+import resource
+import numpy as np
+{prepare}
+kept = [np.empty(65536, np.float32) for _ in range(96)]
+before = resource.getrusage(resource.RUSAGE_SELF)
+for x in kept:
+    x[...] = 1
+after = resource.getrusage(resource.RUSAGE_SELF)
+print(after.ru_minflt - before.ru_minflt, after.ru_maxrss)
+"""
+
+
+def _large_pages_are_given() -> bool:
+    try:
+        with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:
+            return "[never]" not in file.read()
+    except OSError:
+        return False
+
+
+@on_glibc
+@pytest.mark.skipif(not _large_pages_are_given(), reason="the kernel gives no large pages")
+def test_first_results_lie_in_large_pages() -> None:
+    faults, _ = map(int, run(FIRST.format(prepare="import rushlight")).split())
+    plain, _ = map(int, run(FIRST.format(prepare=""), "0").split())
+    assert plain > 5000 and faults < plain / 4
+
+
+@on_glibc
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        "import threading; t = threading.Thread(target=lambda: __import__('rushlight'));"
+        " t.start(); t.join()",
+        "resource.setrlimit(resource.RLIMIT_DATA, (128 << 20, 128 << 20)); import rushlight",
+        "import rushlight; from rushlight._array.memory import allocator as memory\n"
+        "for _ in range(30): memory.disable(); assert memory.enable()",
+    ],
+    ids=["another-thread", "no-room", "again-and-again"],
+)
+def test_large_pages_are_asked_for_where_there_is_a_heap_that_grows(prepare: str) -> None:
+    faults, most = map(int, run(FIRST.format(prepare=prepare)).split())
+    assert faults < 8000 and most < 120_000
