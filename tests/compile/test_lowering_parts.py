@@ -64,6 +64,41 @@ def test_a_recurrent_layer_with_relu_and_given_state_runs_natively() -> None:
     agree(lambda: layer(x, h)[0].square().sum(), [x, h, *layer.parameters()])
 
 
+@pytest.mark.parametrize("batch", [3, 8, 13])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_steps_of_recurrent_layers_are_cut_among_threads_without_a_trace(
+    kind: str, batch: int
+) -> None:
+    torch.manual_seed(1)
+    layer = getattr(nn, kind)(24, 96, num_layers=2, bidirectional=kind != "LSTM")
+    x = torch.randn(48, batch, 24, requires_grad=True)
+    leaves = [x, *layer.parameters()]
+
+    def step() -> list[Any]:
+        for leaf in leaves:
+            leaf.grad = None
+        y, _ = layer(x)
+        y.square().sum().backward()
+        return [y.detach(), *(leaf.grad for leaf in leaves)]
+
+    expected, threads = step(), torch.get_num_threads()
+    found = []
+    try:
+        for count in (1, 2, 3, 5):
+            torch.set_num_threads(count)
+            run = torch.compile(lambda count=count: step())
+            for _ in range(4):
+                results = run()
+            assert run.machine is not None, run.explain()
+            found.append([r.clone() for r in results])
+    finally:
+        torch.set_num_threads(threads)
+    for results in found:
+        for a, b, c in zip(expected, results, found[0], strict=True):
+            assert float((a - b).abs().max()) <= 1e-4 * max(1.0, float(a.abs().max()))
+            assert torch.equal(b, c)
+
+
 MASKS: dict[str, Callable[[], Any]] = {
     "of bools": lambda: draw(9, 11) > -1,
     "for each batch": lambda: draw(2, 1, 1, 11) > -1,

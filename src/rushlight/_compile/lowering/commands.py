@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._array.memory.parallel import get_num_threads
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value, row_major
+from .gemm import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from ..assembly.plan import Plan
 
 Call = tuple[int, int, int]  # function, frame, chunks
+#: Rows for which it pays to read the weights of a step once more.
+_LEAST_ROWS: Final = 4
 
 
 class Command:
@@ -43,6 +47,20 @@ Maker = Callable[[Instruction, Any], Command | None]
 
 def _own(v: Value | None, ordered: bool = True) -> bool:
     return v is not None and not v.view and 0 not in v.shape and (not ordered or in_order(v))
+
+
+def chain_rows(
+    machine: ExecutablePlan, steps_of: Callable[[int, int], list[Call]], rows: int, work: int
+) -> Call:
+    """A chain of steps on the rows of a batch, cut among threads that never wait for each other.
+
+    `steps_of(first, count)` has the steps for some rows; `work` is the multiplications of all.
+    """
+    parts = max(1, min(get_num_threads(), rows // _LEAST_ROWS)) if work >= SHARED else 1
+    each = -(-rows // parts)
+    return machine.chain(
+        [steps_of(first, min(each, rows - first)) for first in range(0, rows, each)]
+    )
 
 
 # ---- tables --------------------------------------------------------------------------------------

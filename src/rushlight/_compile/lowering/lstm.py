@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._formula import ir as G, recurrent_cells as cells_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
-from .commands import Call, Command, copy_strided
+from .commands import Call, Command, chain_rows, copy_strided
 from .gemm import Matrix, transpose
 
 if TYPE_CHECKING:
@@ -125,21 +125,26 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
         calls.append(call)
         calls.append(machine.gemm(inputs, ours, layer.rows(gates, 0, count, wide),
                                   bias=shift))  # fmt: skip
-        steps = []
-        for t in range(layer.places):
-            first = t * layer.batch
-            state = (layer.rows(out, first - layer.batch, layer.batch, size) if t
-                     else layer.rows(layer.hx, 0, layer.batch, size))  # fmt: skip
-            here = layer.rows(gates, first, layer.batch, wide)
-            steps.append(machine.gemm(state, across, here, beta=1.0, whole=True))
-            z = [(gates, here.offset + k * size * item, wide) for k in range(4)]
-            before = (
-                (cells, (first - layer.batch) * size * item, size) if t else (layer.cx, 0, size)
-            )
-            ends = [(cells, first * size * item, size), (out, first * size * item, size)]
-            steps.append(machine.rows(_cell, ("f",) * 5, out.dtype, layer.batch, size,
-                                      [*z, before], [*z, *ends]))  # fmt: skip
-        calls.append(machine.chain([steps]))
+
+        def steps_of(top: int, rows: int) -> list[Call]:
+            steps: list[Any] = []
+            for t in range(layer.places):
+                first = t * layer.batch + top
+                state = (layer.rows(out, first - layer.batch, rows, size) if t
+                         else layer.rows(layer.hx, top, rows, size))  # fmt: skip
+                here = layer.rows(gates, first, rows, wide)
+                steps.append(machine.gemm(state, across, here, beta=1.0, whole=True))
+                z = [(gates, here.offset + k * size * item, wide) for k in range(4)]
+                before = (
+                    (cells, (first - layer.batch) * size * item, size) if t
+                    else (layer.cx, top * size * item, size)
+                )  # fmt: skip
+                ends = [(cells, first * size * item, size), (out, first * size * item, size)]
+                steps.append(machine.rows(_cell, ("f",) * 5, out.dtype, rows, size,
+                                          [*z, before], [*z, *ends]))  # fmt: skip
+            return steps
+
+        calls.append(chain_rows(machine, steps_of, layer.batch, count * size * wide))
         last = (count - layer.batch) * size * item
         for end, source in ((hy, out), (cy, cells)):
             if end is not None and (end.root in plan.kept or end.root in plan.count):
@@ -202,26 +207,30 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
         if expanded:
             lines = (batch * size * item, size * item, item)
             calls.append(copy_strided(machine, given_out, g_out, g_out.shape, lines, g_out.strides))
-        steps = []
         back = Matrix(layer.w_hh, wide, size, size, 1)
-        state = Matrix(dh, batch, size, size, 1)
-        for t in reversed(range(layer.places)):
-            first = t * batch
-            line = first * size * item
-            z = [(gates, (first * wide + k * size) * item, wide) for k in range(4)]
-            d = [(dz, (first * wide + k * size) * item, wide) for k in range(4)]
-            before = (cells, line - room, size) if t else (layer.cx, 0, size)
-            given = [(given_out, line, size)] if g_out is not None else []
-            steps.append(machine.rows(
-                _cell_back_both if given else _cell_back, ("f",) * (8 + len(given)), out.dtype,
-                batch, size, [*given, (dh, 0, size), (dc, 0, size), *z,
-                              (cells, line, size), before],
-                [*d, (dc, 0, size)],
-            ))  # fmt: skip
-            if t or d_h is not None:
-                steps.append(machine.gemm(layer.rows(dz, first, batch, wide), back, state,
-                                          whole=True))  # fmt: skip
-        calls.append(machine.chain([steps]))
+
+        def steps_of(top: int, rows: int) -> list[Call]:
+            steps: list[Any] = []
+            state = layer.rows(dh, top, rows, size)
+            own = [(v, state.offset, size) for v in (dh, dc)]
+            for t in reversed(range(layer.places)):
+                first = t * batch + top
+                line = first * size * item
+                z = [(gates, (first * wide + k * size) * item, wide) for k in range(4)]
+                d = [(dz, (first * wide + k * size) * item, wide) for k in range(4)]
+                before = (cells, line - room, size) if t else (layer.cx, state.offset, size)
+                given = [(given_out, line, size)] if g_out is not None else []
+                steps.append(machine.rows(
+                    _cell_back_both if given else _cell_back, ("f",) * (8 + len(given)),
+                    out.dtype, rows, size, [*given, *own, *z, (cells, line, size), before],
+                    [*d, own[1]],
+                ))  # fmt: skip
+                if t or d_h is not None:
+                    steps.append(machine.gemm(layer.rows(dz, first, rows, wide), back, state,
+                                              whole=True))  # fmt: skip
+            return steps
+
+        calls.append(chain_rows(machine, steps_of, batch, count * size * wide))
         slopes = layer.rows(dz, 0, count, wide)
         if d_ih is not None:
             into = Matrix(d_ih, wide, layer.features, layer.features, 1)

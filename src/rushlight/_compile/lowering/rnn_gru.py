@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..._formula import ir as G, recurrent_cells as cells_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
-from .commands import Call, Command, copy_strided
+from .commands import Call, Command, chain_rows, copy_strided
 from .gemm import Matrix, transpose
 
 if TYPE_CHECKING:
@@ -96,15 +96,16 @@ class Layer:
         """The place before the k-th one in order; None for the first."""
         return self.order[k - 1] if k else None
 
-    def state(self, out: Value, place: int | None) -> Matrix:
-        """The state that a place leaves, or the first one."""
-        if place is None:
-            return self.rows(self.hx, 0, self.batch, self.size)
-        return self.rows(out, place * self.batch, self.batch, self.size)
+    def state(
+        self, out: Value, place: int | None, top: int = 0, count: int | None = None
+    ) -> Matrix:
+        """The state that a place leaves, or the first one; some of its rows."""
+        v, first = (self.hx, 0) if place is None else (out, place * self.batch)
+        return self.rows(v, first + top, self.batch if count is None else count, self.size)
 
-    def spot(self, v: Value, place: int, part: int, width: int) -> tuple[Value, int, int]:
-        """A part of the columns of a place's rows."""
-        return v, (place * self.batch * width + part * self.size) * self.item, width
+    def spot(self, v: Value, row: int, part: int, width: int) -> tuple[Value, int, int]:
+        """A part of the columns, from a row of all places' rows on."""
+        return v, (row * width + part * self.size) * self.item, width
 
     def inputs(
         self, machine: ExecutablePlan, to: Value, other: Value, bias: Value | None
@@ -240,18 +241,23 @@ def gru(i: Instruction, plan: Plan) -> Command | None:
         calls: list[Any] = layer.inputs(machine, gates, others, layer.b_ih)
         call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, wide, size, size, 1)))
         calls.append(call)
-        steps = []
-        for k, t in enumerate(layer.order):
-            state = layer.state(out, layer.before(k))
-            steps.append(machine.gemm(state, across, layer.rows(fresh, 0, batch, wide),
-                                      bias=layer.b_hh, whole=True))  # fmt: skip
-            z = [layer.spot(gates, t, n, wide) for n in range(3)]
-            part = [layer.spot(fresh, 0, n, wide) for n in range(3)]
-            before = (state.value, state.offset, size)
-            ends = [layer.spot(inner, t, 0, size), layer.spot(out, t, 0, size)]
-            steps.append(machine.rows(_unit, ("f",) * 7, out.dtype, batch, size,
-                                      [*z, *part, before], [*z, *ends]))  # fmt: skip
-        calls.append(machine.chain([steps]))
+
+        def steps_of(top: int, rows: int) -> list[Call]:
+            steps: list[Any] = []
+            part = [layer.spot(fresh, top, n, wide) for n in range(3)]
+            for k, t in enumerate(layer.order):
+                first = t * batch + top
+                state = layer.state(out, layer.before(k), top, rows)
+                steps.append(machine.gemm(state, across, layer.rows(fresh, top, rows, wide),
+                                          bias=layer.b_hh, whole=True))  # fmt: skip
+                z = [layer.spot(gates, first, n, wide) for n in range(3)]
+                before = (state.value, state.offset, size)
+                ends = [layer.spot(inner, first, 0, size), layer.spot(out, first, 0, size)]
+                steps.append(machine.rows(_unit, ("f",) * 7, out.dtype, rows, size,
+                                          [*z, *part, before], [*z, *ends]))  # fmt: skip
+            return steps
+
+        calls.append(chain_rows(machine, steps_of, batch, count * size * wide))
         return calls + _last(machine, layer, out, hy, plan)
 
     reads = [v for v in i.inputs[:6] if v is not None]
@@ -288,24 +294,29 @@ def gru_backward(i: Instruction, plan: Plan) -> Command | None:
         calls: list[Any] = _begin_chain(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)
-        steps = []
         back = Matrix(layer.w_hh, wide, size, size, 1)
-        for k in reversed(range(layer.places)):
-            t = layer.order[k]
-            state = layer.state(out, layer.before(k))
-            z = [layer.spot(gates, t, n, wide) for n in range(3)]
-            d = [layer.spot(v, t, n, wide) for v in (slopes, states) for n in range(3)]
-            given = [layer.spot(given_out, t, 0, size)] if g_out is not None else []
-            steps.append(machine.rows(
-                _unit_back_both if given else _unit_back, ("f",) * (6 + len(given)), out.dtype,
-                batch, size, [(dh, 0, size), *given, *z, layer.spot(inner, t, 0, size),
-                              (state.value, state.offset, size)],
-                [*d, (dh, 0, size)],
-            ))  # fmt: skip
-            steps.append(machine.gemm(layer.rows(states, t * batch, batch, wide), back,
-                                      Matrix(dh, batch, size, size, 1), beta=1.0,
-                                      whole=True))  # fmt: skip
-        calls.append(machine.chain([steps]))
+
+        def steps_of(top: int, rows: int) -> list[Call]:
+            steps: list[Any] = []
+            own = layer.rows(dh, top, rows, size)
+            line = (dh, own.offset, size)
+            for k in reversed(range(layer.places)):
+                first = layer.order[k] * batch + top
+                state = layer.state(out, layer.before(k), top, rows)
+                z = [layer.spot(gates, first, n, wide) for n in range(3)]
+                d = [layer.spot(v, first, n, wide) for v in (slopes, states) for n in range(3)]
+                given = [layer.spot(given_out, first, 0, size)] if g_out is not None else []
+                steps.append(machine.rows(
+                    _unit_back_both if given else _unit_back, ("f",) * (6 + len(given)),
+                    out.dtype, rows, size, [line, *given, *z, layer.spot(inner, first, 0, size),
+                                            (state.value, state.offset, size)],
+                    [*d, line],
+                ))  # fmt: skip
+                steps.append(machine.gemm(layer.rows(states, first, rows, wide), back, own,
+                                          beta=1.0, whole=True))  # fmt: skip
+            return steps
+
+        calls.append(chain_rows(machine, steps_of, batch, count * size * wide))
         return calls + layer.ends(machine, out, slopes, states, dh, list(i.outputs))
 
     return _backward(i, plan, [slopes, states, dh], given_out if copied else None, write)
@@ -343,14 +354,19 @@ def rnn(i: Instruction, plan: Plan) -> Command | None:
         calls += layer.inputs(machine, out, others, None if layer.b_ih is None else bias)
         call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, size, size, size, 1)))
         calls.append(call)
-        steps = []
-        for k, t in enumerate(layer.order):
-            here = layer.rows(out, t * batch, batch, size)
-            steps.append(machine.gemm(layer.state(out, layer.before(k)), across, here, beta=1.0,
-                                      whole=True))  # fmt: skip
-            z = layer.spot(out, t, 0, size)
-            steps.append(machine.rows(form, ("f",), out.dtype, batch, size, [z], [z]))
-        calls.append(machine.chain([steps]))
+
+        def steps_of(top: int, rows: int) -> list[Call]:
+            steps: list[Any] = []
+            for k, t in enumerate(layer.order):
+                first = t * batch + top
+                state = layer.state(out, layer.before(k), top, rows)
+                steps.append(machine.gemm(state, across, layer.rows(out, first, rows, size),
+                                          beta=1.0, whole=True))  # fmt: skip
+                z = layer.spot(out, first, 0, size)
+                steps.append(machine.rows(form, ("f",), out.dtype, rows, size, [z], [z]))
+            return steps
+
+        calls.append(chain_rows(machine, steps_of, batch, layer.count * size * size))
         return calls + _last(machine, layer, out, hy, plan)
 
     reads = [v for v in i.inputs[:6] if v is not None]
@@ -376,19 +392,24 @@ def rnn_backward(i: Instruction, plan: Plan) -> Command | None:
         calls: list[Any] = _begin_chain(machine, layer, dh, g_hy)
         if copied:
             calls += _in_rows(machine, layer, given_out, g_out)
-        steps = []
         back = Matrix(layer.w_hh, size, size, size, 1)
-        for k in reversed(range(layer.places)):
-            t = layer.order[k]
-            given = [layer.spot(given_out, t, 0, size)] if g_out is not None else []
-            steps.append(machine.rows(
-                forms[bool(given)], ("f",) * (2 + len(given)), out.dtype, batch, size,
-                [(dh, 0, size), *given, layer.spot(out, t, 0, size)],
-                [layer.spot(slopes, t, 0, size)],
-            ))  # fmt: skip
-            steps.append(machine.gemm(layer.rows(slopes, t * batch, batch, size), back,
-                                      Matrix(dh, batch, size, size, 1), whole=True))  # fmt: skip
-        calls.append(machine.chain([steps]))
+
+        def steps_of(top: int, rows: int) -> list[Call]:
+            steps: list[Any] = []
+            own = layer.rows(dh, top, rows, size)
+            for k in reversed(range(layer.places)):
+                first = layer.order[k] * batch + top
+                given = [layer.spot(given_out, first, 0, size)] if g_out is not None else []
+                steps.append(machine.rows(
+                    forms[bool(given)], ("f",) * (2 + len(given)), out.dtype, rows, size,
+                    [(dh, own.offset, size), *given, layer.spot(out, first, 0, size)],
+                    [layer.spot(slopes, first, 0, size)],
+                ))  # fmt: skip
+                steps.append(machine.gemm(layer.rows(slopes, first, rows, size), back, own,
+                                          whole=True))  # fmt: skip
+            return steps
+
+        calls.append(chain_rows(machine, steps_of, batch, layer.count * size * size))
         return calls + layer.ends(machine, out, slopes, slopes, dh, list(i.outputs))
 
     return _backward(i, plan, [slopes, dh], given_out if copied else None, write)
