@@ -27,7 +27,7 @@ def test_what_is_not_finite_stays_where_it_is(value: float) -> None:
     lines = way.line_map("linear", 300, 600, False, None, True)
     x = np.ones((2, 300), np.float32)
     x[0, 100] = value
-    found = way.along(x, 1, lines)
+    found = way.resample(x, (lines,))
     assert np.array_equal(found, way._by_taps(x, 1, lines), equal_nan=True)
     assert np.isfinite(found).sum() > 1190
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DENSE = 160  # lines up to this long are multiplied by a matrix where that gives finite numbers
 _BAND = 16  # outputs of a band of a longer line, which takes up to DENSE inputs
+# Where elements of a line lie apart: the inputs for each tap up to which a product is quicker.
+_APART = 24
 # Multiplications up to which OpenBLAS leaves a product to one thread: for small ones, waiting for
 # another takes longer than they do, and on a busy machine very much longer.
 _ALONE = 1 << 18
@@ -68,6 +70,11 @@ class LineMap:
         return self.matrix.astype(FLOAT32)
 
     @cached_property
+    def turned(self) -> tuple[Array, Array]:
+        """The matrix (out, size) in single and in double precision."""
+        return np.ascontiguousarray(self.single.T), np.ascontiguousarray(self.matrix.T)
+
+    @cached_property
     def bands(self) -> tuple[tuple[slice, slice, Array, Array], ...]:
         """Pieces of the matrix: inputs, outputs, and what lies there in single and in double
         precision; none where a piece would be wide."""
@@ -110,17 +117,18 @@ class LineMap:
         return LineMap(self.out, index, weights, inside)
 
 
-def along(x: Array, axis: int, lines: LineMap) -> Array:
-    """`lines` applied to each line of x along an axis."""
+def along(x: Array, axis: int, lines: LineMap, products: bool = True) -> Array:
+    """`lines` applied to each line of x along an axis; with `products`, what isn't finite in a line
+    may spread over all of it."""
     if lines.selects:
         if lines.times == 1:
             return x
         if lines.times:
             return x.repeat(lines.times, axis)
         return np.take(x, lines.index[0], axis)
-    if x.size and (x.dtype is FLOAT32 or x.dtype is FLOAT64) and axis == x.ndim - 1:
-        y = _multiply(x, lines)
-        if y is not None and np.isfinite(y.sum()):
+    if products and x.size and (x.dtype is FLOAT32 or x.dtype is FLOAT64):
+        y = _multiply(x, lines) if axis == x.ndim - 1 else _multiply_apart(x, axis, lines)
+        if y is not None:
             return y
     return _by_taps(x, axis, lines)
 
@@ -128,19 +136,30 @@ def along(x: Array, axis: int, lines: LineMap) -> Array:
 def _multiply(x: Array, lines: LineMap) -> Array | None:
     """Lines of the last axis times the map's matrix, by bands where they are long."""
     single = x.dtype is FLOAT32
-    with np.errstate(all="ignore"):
-        if max(lines.size, lines.out) <= DENSE:
-            return x @ (lines.single if single else lines.matrix)
-        if not lines.bands:
-            return None
-        flat = x.reshape(-1, lines.size)
-        y = np.empty((len(flat), lines.out), x.dtype)
-        rows = max(1, _ALONE // max(1, *(large.size for *_, large in lines.bands)))
-        for start in range(0, len(flat), rows):
-            some, to = flat[start : start + rows], y[start : start + rows]
-            for inputs, outputs, small, large in lines.bands:
-                np.matmul(some[:, inputs], small if single else large, out=to[:, outputs])
+    if max(lines.size, lines.out) <= DENSE:
+        return x @ (lines.single if single else lines.matrix)
+    if not lines.bands:
+        return None
+    flat = x.reshape(-1, lines.size)
+    y = np.empty((len(flat), lines.out), x.dtype)
+    rows = max(1, _ALONE // max(1, *(large.size for *_, large in lines.bands)))
+    for start in range(0, len(flat), rows):
+        some, to = flat[start : start + rows], y[start : start + rows]
+        for inputs, outputs, small, large in lines.bands:
+            np.matmul(some[:, inputs], small if single else large, out=to[:, outputs])
     return y.reshape(*x.shape[:-1], lines.out)
+
+
+def _multiply_apart(x: Array, axis: int, lines: LineMap) -> Array | None:
+    """The map's matrix times planes, where these are small; else None."""
+    inner = x.shape[axis + 1 :]
+    matrix = lines.size * lines.out
+    if lines.size > _APART * len(lines.index) or matrix * prod(inner) > _ALONE:
+        return None
+    single, double = lines.turned
+    planes = x if len(inner) == 1 else x.reshape(*x.shape[: axis + 1], -1)
+    y = np.matmul(single if x.dtype is FLOAT32 else double, planes)
+    return y.reshape(*x.shape[:axis], lines.out, *inner)
 
 
 def _by_taps(x: Array, axis: int, lines: LineMap) -> Array:
@@ -176,10 +195,16 @@ def resample(x: Array, maps: tuple[LineMap, ...]) -> Array:
         return _bytes(x, maps)
     else:
         y = x
-    for i in _order(maps):
-        y = along(y, first + i, maps[i])
-    if y is x:
-        return np.array(x)
+    given = y
+    with np.errstate(all="ignore"):
+        for i in _order(maps):
+            y = along(y, first + i, maps[i])
+        if y is x:
+            return np.array(x)
+        if not all(m.selects for m in maps) and not np.isfinite(np.add.reduce(y, None)):
+            y = given
+            for i in _order(maps):
+                y = along(y, first + i, maps[i], False)
     if y.dtype is not dtype:
         y = y.astype(dtype)
     return y if y.flags.c_contiguous else np.ascontiguousarray(y)

@@ -191,8 +191,11 @@ def interpolate(
     trilinear or area. Raises: ValueError, NotImplementedError for options that don't go together.
     """
     shape = input._raw.shape if isinstance(input, TensorBase) else (0,) * input.dim()
+    if type(size) is list and len(size) == len(shape) - 2:  # no message shows it
+        size = tuple(size)
     options = (size, scale_factor, align_corners, recompute_scale_factor, antialias)
-    if type(mode) is str and _PLAIN.issuperset(map(type, options)):
+    whole = type(size) is tuple and _WHOLE.issuperset(map(type, size))
+    if type(mode) is str and _PLAIN.issuperset(map(type, options[whole:])):
         try:
             op, rest = _settle(shape, mode, *options)
         except TypeError:  # in whose text the tensor is to be named
@@ -205,6 +208,7 @@ def interpolate(
 
 
 _PLAIN: Final = frozenset({int, float, bool, type(None)})
+_WHOLE: Final = frozenset({int})
 
 
 def _resolve(
@@ -308,6 +312,8 @@ def _targets(shape: Shape, size: object, factor: Any, dims: int, mode: str) -> t
                 "(o1, o2, ...,oK) format."
             )
         for n in size:
+            if type(n) is int:
+                continue
             if not isinstance(n, SupportsIndex) or (
                 isinstance(n, TensorBase) and n.is_floating_point()  # type: ignore[attr-defined]
             ):
