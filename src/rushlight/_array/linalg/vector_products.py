@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._base import errors
+from ..elementwise.activations import relu
 from ..reduce.norm import vector_norm
 from ..reduce.reduce import axis_of, name_of
+from ..reduce.row_sums import ones
+from .matmul import matrix_product
 
 if TYPE_CHECKING:
     from ..._base.annotations import TensorLike
@@ -63,6 +66,20 @@ def cross3(a: Array, b: Array, dim: int) -> Array:
     return out
 
 
+def _by_product(x: Array, y: Array) -> TensorLike:
+    """The distances as one product: of -2 x, |x|² and 1 with y, 1 and |y|²."""
+    width = x.shape[-1]
+    left = np.empty((*x.shape[:-1], width + 2), x.dtype)
+    right = np.empty((*y.shape[:-1], width + 2), y.dtype)
+    one = ones(width, x.dtype)
+    np.multiply(x, -2, left[..., :width])
+    left[..., width], left[..., width + 1] = (x * x) @ one, 1
+    right[..., :width] = y
+    right[..., width], right[..., width + 1] = 1, (y * y) @ one
+    squares = relu(matrix_product(left, right.swapaxes(-1, -2)))
+    return np.sqrt(squares, squares)
+
+
 def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
     """The p-norm distances between the rows of stacks of matrices that broadcast.
 
@@ -88,10 +105,7 @@ def cdist(x: Array, y: Array, p: float = 2.0) -> TensorLike:
     if x.dtype != y.dtype:
         raise RuntimeError(f"expected scalar type {name_of(x.dtype)} but found {name_of(y.dtype)}")
     if p == 2 and (x.shape[-2] > _MANY or y.shape[-2] > _MANY):
-        squares = np.matmul(x, y.swapaxes(-1, -2)) * -2
-        squares += np.sum(x * x, -1)[..., :, None]
-        squares += np.sum(y * y, -1)[..., None, :]
-        return np.ascontiguousarray(np.sqrt(np.maximum(squares, 0)))
+        return _by_product(x, y)
     difference = x[..., :, None, :] - y[..., None, :, :]
     if p == 2:
         return np.sqrt(np.vecdot(difference, difference, order="C"))
