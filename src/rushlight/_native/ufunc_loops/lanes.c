@@ -167,44 +167,65 @@ SCAN(back_of_doubles)
 
 /* ---- extremes with their places: NaN stands before all ------------------------------------- */
 
-/* The first of equal ones: one of each lane. */
-#define TOP(NAME, TYPE, SIGN)                                                                   \
+/* The first of equal ones: one of each lane, where these lie side by side. Choices without a jump,
+   which nothing could foretell. */
+#define ACROSS(TYPE, WHERE, SIGN, P, COUNT, BEST, PLACE)                                        \
+    do {                                                                                        \
+        const TYPE *from = P;                                                                   \
+        TYPE *best = BEST;                                                                      \
+        WHERE *place = PLACE;                                                                   \
+        for (npy_intp i = 0; i < (COUNT); i++)                                                  \
+            best[i] = from[i], place[i] = 0;                                                    \
+        for (WHERE k = 1; k < (WHERE)n; k++) {                                                  \
+            from += (COUNT);                                                                    \
+            for (npy_intp i = 0; i < (COUNT); i++) {                                            \
+                TYPE v = from[i], b = best[i];                                                  \
+                int keeps = (v SIGN b) | (b != b);                                              \
+                best[i] = keeps ? b : v, place[i] = keeps ? place[i] : k;                       \
+            }                                                                                   \
+        }                                                                                       \
+    } while (0)
+
+/* Of short lanes that lie one after the other, so many are turned to lie side by side. */
+#define TURNED 32
+#define SHORT 64
+
+#define TOP(NAME, TYPE, WHERE, SIGN)                                                            \
     FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
                                  void *found)                                                   \
     {                                                                                           \
-        npy_intp n = lanes->n, inner = lanes->inner;                                            \
-        for (npy_intp o = 0; inner == 1 && o < lanes->outer; o++) {                             \
+        npy_intp n = lanes->n, inner = lanes->inner, o = 0;                                     \
+        TYPE side[SHORT * TURNED], tops[TURNED];                                                \
+        WHERE where[TURNED];                                                                    \
+        for (; inner == 1 && n <= SHORT && o + TURNED <= lanes->outer; o += TURNED) {           \
+            const TYPE *p = (const TYPE *)x + o * n;                                            \
+            for (npy_intp k = 0; k < n; k++)                                                    \
+                for (npy_intp l = 0; l < TURNED; l++)                                           \
+                    side[k * TURNED + l] = p[l * n + k];                                        \
+            ACROSS(TYPE, WHERE, SIGN, side, TURNED, tops, where);                               \
+            for (npy_intp l = 0; l < TURNED; l++)                                               \
+                ((TYPE *)to)[o + l] = tops[l], ((npy_int64 *)found)[o + l] = where[l];          \
+        }                                                                                       \
+        for (; inner == 1 && o < lanes->outer; o++) {                                           \
             const TYPE *p = (const TYPE *)x + o * n;                                            \
             TYPE best = *p;                                                                     \
             npy_int64 place = 0;                                                                \
             for (npy_intp k = 1; k < n; k++)                                                    \
-                if (p[k] SIGN best || (p[k] != p[k] && best == best))                           \
+                if (!(p[k] SIGN best || best != best))                                          \
                     best = p[k], place = k;                                                     \
             ((TYPE *)to)[o] = best, ((npy_int64 *)found)[o] = place;                            \
         }                                                                                       \
-        for (npy_intp o = 0; inner != 1 && o < lanes->outer; o++) {                             \
-            const TYPE *p = (const TYPE *)x + o * n * inner;                                    \
-            TYPE *best = (TYPE *)to + o * inner;                                                \
-            npy_int64 *place = (npy_int64 *)found + o * inner;                                  \
-            for (npy_intp i = 0; i < inner; i++)                                                \
-                best[i] = p[i], place[i] = 0;                                                   \
-            for (npy_intp k = 1; k < n; k++) {                                                  \
-                p += inner;                                                                     \
-                for (npy_intp i = 0; i < inner; i++) {                                          \
-                    TYPE v = p[i], b = best[i];                                                 \
-                    if (v SIGN b || (v != v && b == b))                                         \
-                        best[i] = v, place[i] = k;                                              \
-                }                                                                               \
-            }                                                                                   \
-        }                                                                                       \
+        for (; o < lanes->outer; o++)                                                           \
+            ACROSS(TYPE, npy_int64, SIGN, (const TYPE *)x + o * n * inner, inner,               \
+                   (TYPE *)to + o * inner, (npy_int64 *)found + o * inner);                     \
     }
 
-TOP(top_floats, float, >)
-TOP(top_doubles, double, >)
-TOP(top_integers, integer, >)
-TOP(low_floats, float, <)
-TOP(low_doubles, double, <)
-TOP(low_integers, integer, <)
+TOP(top_floats, float, npy_int32, <=)
+TOP(top_doubles, double, npy_int64, <=)
+TOP(top_integers, integer, npy_int64, <=)
+TOP(low_floats, float, npy_int32, >=)
+TOP(low_doubles, double, npy_int64, >=)
+TOP(low_integers, integer, npy_int64, >=)
 
 /* The last of equal ones, up to each element. */
 #define RUN(NAME, TYPE, SIGN)                                                                   \
