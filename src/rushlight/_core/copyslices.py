@@ -102,6 +102,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.copies = False
     op.shared = 0
     op.expanded = None
+    op.into = None
     op.names_c_type = False
     op.gives_bool = False
     op.real_only = ""

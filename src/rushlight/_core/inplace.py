@@ -120,6 +120,22 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         if mode.recorder is not None:
             mode.recorder.wrote(op, args, raws, me, writer)
         return me
+    if (
+        op.into is not None
+        and promoted is None
+        and mode.recorder is None
+        and 0 not in array.strides
+    ):
+        into = None
+        try:
+            if op.shared == SHARED_LAST:
+                refuse_memory_of(array, raws)
+            into = op.into(*raws)
+        except errors.REFUSALS:
+            pass  # the plain way explains
+        if into is not None:
+            write(me, args, raws, None, recorded or op, live, mode, None, into)
+            return me
     try:
         if op.fits is not None:
             op.fits(raws)

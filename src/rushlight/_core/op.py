@@ -48,7 +48,7 @@ class Op:
         "function", "lone", "returns", "constants",
         "direct", "diff_mask",
         "records", "check", "written", "fits", "formula",
-        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
+        "wide", "copies", "shared", "expanded", "into", "names_c_type", "gives_bool", "real_only",
         "delivers", "small", "small_formulas",
     )  # fmt: skip
 
@@ -104,6 +104,9 @@ class Op:
     shared: int
     # args -> the warnings of a write to elements that share memory; None: it is refused
     expanded: Any
+    # Of the raw arguments makes what writes in place, where the forward would copy all of the first
+    # one; None, or an error, for what is left to the forward. Or None.
+    into: Any
     names_c_type: bool  # refusals to cast a result name the type that is written as C++ does
     real_only: str  # the name under which complex results refuse to be differentiated, or none
     gives_bool: bool  # the result is bool, whatever types the operands are brought to

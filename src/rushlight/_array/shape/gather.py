@@ -118,7 +118,7 @@ def add_rows(out: Array, index: Array, source: Array) -> Array:
     return out
 
 
-def _wrong_place(index: Array, size: int) -> int | None:
+def wrong_place(index: Array, size: int) -> int | None:
     """The first index that is negative or not below `size`."""
     if index.size == 0:
         return None
@@ -135,7 +135,7 @@ def index_add(x: Array, axis: int, index: Array, source: Array, alpha: float = 1
 
     Raises: IndexError for an index outside the axis.
     """
-    wrong = _wrong_place(index, x.shape[axis] if x.ndim else 1)
+    wrong = wrong_place(index, x.shape[axis] if x.ndim else 1)
     if wrong is not None:
         raise IndexError("index out of range in self")
     if alpha != 1:
@@ -211,7 +211,7 @@ def _check_index(x: Array, axis: int, index: Array) -> tuple[int, Any]:
     Raises: RuntimeError for an index outside the axis.
     """
     axis = axis % x.ndim if x.ndim else 0
-    wrong = _wrong_place(index, x.shape[axis] if x.ndim else 1)
+    wrong = wrong_place(index, x.shape[axis] if x.ndim else 1)
     if wrong is not None:
         size = x.shape[axis] if x.ndim else 1
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {axis} with size {size}")
@@ -260,15 +260,25 @@ def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
     one stays.
     Raises: RuntimeError for an index outside the axis.
     """
-    axis, index = _check_index(x, axis, index)
     out = np.array(x, order="C")
     values = source
     if np.ndim(source):
         values = source[tuple(slice(extent) for extent in index.shape)].reshape(-1)
-    if index.size:
-        at = index.reshape(-1) if x.ndim == 0 else flat_places(x.shape, axis, _grow(index, x))
+    at = places_of(x, axis, index)
+    if at.size:
         out.reshape(-1)[at] = values
     return out
+
+
+def places_of(x: Array, axis: int, index: Array) -> Array:
+    """The flat places in `x` that `index` names along `axis`.
+
+    Raises: RuntimeError for an index outside the axis.
+    """
+    axis, index = _check_index(x, axis, index)
+    if x.ndim == 0 or not index.size:
+        return index.reshape(-1)
+    return flat_places(x.shape, axis, _grow(index, x))
 
 
 def _grow(index: Array, x: Array) -> Array:
@@ -318,7 +328,7 @@ def index_select(x: Array, axis: int, index: Array) -> Array:
 
     Raises: IndexError for an index outside the axis.
     """
-    if _wrong_place(index, x.shape[axis] if x.ndim else 1) is not None:
+    if wrong_place(index, x.shape[axis] if x.ndim else 1) is not None:
         raise IndexError("index out of range in self")
     if x.ndim == 0:
         return np.array(x)
@@ -326,6 +336,21 @@ def index_select(x: Array, axis: int, index: Array) -> Array:
 
 
 # --- general indices and masks --------------------------------------------------------------------
+
+
+def _from_start(index: Array, size: int, axis: int) -> Array:
+    """Places of an axis as int64, counted from its start.
+
+    Raises: IndexError for one outside it.
+    """
+    if wrong_place(index, size) is None:
+        return index.astype(_INT64, copy=False)
+    wrapped = np.where(index < 0, index + size, index)
+    wrong = wrong_place(wrapped, size)
+    if wrong is not None:
+        given = wrong - size if wrong < 0 else wrong
+        raise IndexError(f"index {given} is out of bounds for dimension {axis} with size {size}")
+    return wrapped.astype(_INT64, copy=False)
 
 
 def index_put(
@@ -350,20 +375,19 @@ def index_put(
     if whole and arrays and out.flags.c_contiguous and len(arrays) <= out.ndim:
         lead = out.shape[: len(arrays)]
         rest = out.shape[len(arrays) :]
-        wrapped = [np.where(a < 0, a + n, a) for a, n in zip(arrays, lead, strict=True)]
-        for axis, (a, n) in enumerate(zip(wrapped, lead, strict=True)):
-            wrong = _wrong_place(a, n)
-            if wrong is not None:
-                given = wrong - n if wrong < 0 else wrong
-                raise IndexError(
-                    f"index {given} is out of bounds for dimension {axis} with size {n}"
-                )
-        together = np.broadcast_arrays(*wrapped)
-        expanded = np.broadcast_to(values, together[0].shape + rest)
-        if not expanded.size:
+        together = [_from_start(a, n, axis) for axis, (a, n) in enumerate(zip(arrays, lead))]
+        if len({a.shape for a in together}) > 1:
+            together = list(np.broadcast_arrays(*together))
+        expanded = values
+        if np.shape(values) != together[0].shape + rest:
+            expanded = np.broadcast_to(values, together[0].shape + rest)
+        if not np.size(expanded):
             return out
-        flat = np.ravel_multi_index(tuple(together), lead).reshape(-1)
-        expanded = expanded.reshape((flat.size, *rest))
+        flat = together[0]
+        for a, n in zip(together[1:], lead[1:]):
+            flat = flat * n + a
+        flat = flat.reshape(-1)
+        expanded = np.reshape(expanded, (flat.size, *rest))
         add_rows(out.reshape((prod(lead), *rest)), flat, expanded)
         return out
     places = np.arange(out.size).reshape(out.shape)[indices]

@@ -333,7 +333,7 @@ def _check_places(x: Array, key: tuple[Array, ...]) -> None:
     for d, k in enumerate(key):
         if (
             isinstance(k, np.ndarray)
-            and k.size
+            and fast.wrong_place(k, x.shape[d]) is not None
             and not (-x.shape[d] <= k.min() and k.max() < x.shape[d])
         ):
             raise IndexError

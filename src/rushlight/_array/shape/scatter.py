@@ -5,7 +5,7 @@ index_select, index_add and their kin; gather and scatter with reductions; take 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,22 +18,26 @@ from ..axes import LEAD, axis_of
 from ..number import number_like, wrap_number
 from ..types import copy_like, from_raw
 from . import gather as fast
+from .place_checks import (
+    check_add,
+    check_copy,
+    check_fill,
+    check_index,
+    check_inside,
+    check_scatter,
+    is_integer_index,
+    kind_of,
+)
 from .views import clone
 
 if TYPE_CHECKING:
-    from ..._base.annotations import Scalar, Shape, TensorLike
+    from collections.abc import Callable
+
+    from ..._base.annotations import Positional, Scalar, TensorLike
     from ..annotations import Array
 
 
-def _scalar(x: TensorLike) -> str:
-    return D.scalar_name(from_raw(x.dtype))
-
-
 # ---- along a dimension ------------------------------------------------------------------------
-def _integer_index(array: Array) -> bool:
-    return bool(array.dtype.kind == "i" and array.itemsize >= 4)
-
-
 def index_select(x: Array, dim: int, index: Array) -> TensorLike:
     """The parts of `x` at the places `index` of a dimension.
 
@@ -43,7 +47,7 @@ def index_select(x: Array, dim: int, index: Array) -> TensorLike:
     axis = axis_of(dim, x.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if not _integer_index(index):
+    if not is_integer_index(index):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if x.ndim == 0:
         if index.size != 1:
@@ -85,74 +89,10 @@ def index_select_backward(g: Array, shape: tuple[int, ...], dim: int, index: Arr
     return fast.index_add(out, dim % len(shape), index.reshape(-1), g)
 
 
-def _check_add(x: Array, axis: int, index: Array, source: Array, name: str) -> None:
-    if index.ndim > 1:
-        raise IndexError(
-            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
-            f"{_scalar(index)} and size: {errors.shape_text(index.shape)}"
-        )
-    if not _integer_index(index):
-        raise RuntimeError(
-            f"{name}: Expected dtype int32/int64 for index but got: {_scalar(index)}"
-        )
-    if x.dtype != source.dtype:
-        raise RuntimeError(
-            f"{name}: self ({_scalar(x)}) and source ({_scalar(source)}) must have the same "
-            "scalar type"
-        )
-    if axis and axis >= source.ndim:
-        raise RuntimeError(
-            f"{name}: Indexing dim {axis} is out of bounds of the source tensor with dim "
-            f"{source.ndim}"
-        )
-    if not source.ndim and index.size != 1:
-        raise IndexError(errors.no_dimension(0, 0))
-    have = source.shape[axis] if source.ndim else 1
-    if index.size != have:
-        raise RuntimeError(
-            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({have}), for dim: {axis}"
-        )
-    if source.ndim != x.ndim or _without(source.shape, axis) != _without(x.shape, axis):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified "
-            "dimension. Got "
-            f"self.shape = {errors.shape_text(x.shape)} source.shape = "
-            f"{errors.shape_text(source.shape)}"
-        )
-    n = x.shape[axis] if x.ndim else 1
-    if x.ndim > 1 and name == "index_add_()":
-        if x.size:
-            _inside(index, n, axis, RuntimeError)
-    elif index.size and not (int(index.min()) >= 0 and int(index.max()) < n):
-        raise IndexError("index out of range in self")
-
-
-def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    """The shape of a slice."""
-    return shape[:axis] + shape[axis + 1 :]
-
-
-def _below(index: Array, n: int) -> bool:
-    # A negative index is a very large one without its sign.
-    return bool(np.maximum.reduce(index.view(np.uint64), None) < n)
-
-
-def _inside(
-    index: Array, n: int, axis: int, error: type, lead: str = "", negative: bool = False
-) -> None:
-    if index.size and not negative and index.dtype is _INT64 and _below(index, n):
-        return
-    if index.size and not ((-n if negative else 0) <= int(index.min()) and int(index.max()) < n):
-        flat = index.reshape(-1)
-        wrong = int(flat[(flat < (-n if negative else 0)) | (flat >= n)][0])
-        raise error(f"{lead}index {wrong} is out of bounds for dimension {axis} with size {n}")
-
-
 def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1) -> Array:
     """A copy of `x` with `alpha` times the parts of `source` added at the places `index`."""
     axis = axis_of(dim, x.ndim)
-    _check_add(x, axis, index, source, "index_add_()")
+    check_add(x, axis, index, source, "index_add_()")
     if not x.size and x.ndim > 1:
         return x.copy()
     if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
@@ -160,50 +100,27 @@ def index_add(x: Array, dim: int, index: Array, source: Array, alpha: float = 1)
     return fast.index_add(x, axis, index.reshape(-1), source, wrap_number(alpha, x.dtype))
 
 
+def index_add_into(
+    x: Array, dim: int, index: Array, source: Array, alpha: float = 1
+) -> Callable[..., object] | None:
+    """What adds like `index_add` in place; None where that is no less work."""
+    axis = axis_of(dim, x.ndim)
+    if axis or not x.size or x.dtype.kind not in "fiu" or not x.flags.c_contiguous:
+        return None
+    check_add(x, axis, index, source, "index_add_()")
+    if alpha.__class__ is not int or alpha != 1:
+        source = source * x.dtype.type(wrap_number(alpha, x.dtype))
+    places, rows = _apart(index, x), _apart(source, x)
+    return lambda x, *rest: fast.add_rows(x, places, rows)
+
+
 def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
     """A copy of `x` with the parts of `source` written at the places `index`."""
     axis = axis_of(dim, x.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_copy_(): Index should have dimension 1 or 0 (got "
-                         f"{index.ndim})")  # fmt: skip
-    if source.ndim == 0 and index.size != 1:
-        raise IndexError(
-            "index_copy_(): When source is scalar, index should have one element (got "
-            f"{index.size})"
-        )
-    if source.ndim and x.ndim and source.ndim != x.ndim:
-        raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality "
-            "must match. "
-            f"Source dimensionality ({source.ndim}), destination dimensionality ({x.ndim})"
-        )
-    if index.dtype != np.int64:
-        raise RuntimeError(
-            f"index_copy_(): Expected a long tensor for index, but got {_scalar(index)}"
-        )
-    if x.dtype != source.dtype:
-        raise RuntimeError(
-            "index_copy_(): self and source expected to have the same dtype, but got (self) "
-            f"{_scalar(x)} "
-            f"and (source) {_scalar(source)}"
-        )
-    there, here = _without(x.shape, axis), _without(source.shape, axis)
-    if there != here:
-        shown = [" ".join(map(str, shape)) for shape in (there, here)]
-        raise RuntimeError(
-            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
-            f"slice shape: {shown[0]} at dimension {axis} and source slice shape: {shown[1]} at "
-            "dimension 0."
-        )
-    if source.ndim and index.size != source.shape[axis]:
-        raise IndexError(
-            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) "
-            f"({source.shape[axis]})"
-        )
+    check_copy(x, axis, index, source)
     out = x.copy()
     if not x.size and x.ndim > 1:
         return out
-    _inside(index, x.shape[axis] if x.ndim else 1, axis, IndexError, "index_copy_(): ")
     if x.ndim == 0:
         out[...] = source.reshape(-1)[-1] if index.size else out
     else:
@@ -211,31 +128,44 @@ def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
     return out
 
 
+def index_copy_into(
+    x: Array, dim: int, index: Array, source: Array
+) -> Callable[..., object] | None:
+    """What writes like `index_copy` in place."""
+    if not x.ndim or not x.size:
+        return None
+    axis = axis_of(dim, x.ndim)
+    check_copy(x, axis, index, source)
+    return partial(_put, LEAD[axis] + (_apart(index, x).reshape(-1),), _apart(source, x))
+
+
+def _apart(operand: Array, x: Array) -> Array:
+    """An operand that isn't written with `x`: parts that lie apart may be of its memory."""
+    return operand.copy() if np.may_share_memory(operand, x) else operand
+
+
+def _put(key: Array | Positional, value: Array | Scalar, x: Array, *rest: object) -> None:
+    x[key] = value
+
+
+def index_fill_into(
+    x: Array, dim: int, index: Array, value: Array | float
+) -> Callable[..., object] | None:
+    """What writes like `index_fill` in place."""
+    if not x.ndim or not x.size:
+        return None
+    axis, value = check_fill(x, dim, index, value)
+    if isinstance(value, np.ndarray):
+        value = _apart(value, x)
+    return partial(_put, LEAD[axis] + (_apart(index, x).reshape(-1),), value)
+
+
 def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
     """A copy of `x` with one value written at the places `index` of a dimension."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        raise RuntimeError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
-        )
-    if index.dtype != np.int64:
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    if x.dtype.kind != "c" and (
-        type(value) is complex or (isinstance(value, np.ndarray) and value.dtype.kind == "c")
-    ):
-        raise RuntimeError(
-            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
-        )
-    axis = axis_of(dim, x.ndim)
-    if index.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
-    if not isinstance(value, np.ndarray):
-        value = number_like(value, x.dtype)
-    n = x.shape[axis] if x.ndim else 1
+    axis, value = check_fill(x, dim, index, value)
     out = clone(x) if x.ndim else np.array(x)
     if not x.size and x.ndim > 1:
         return out
-    _inside(index, n, axis, IndexError, negative=True)
     if x.ndim == 0:
         if index.size:
             out[...] = value
@@ -245,69 +175,6 @@ def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
 
 
 # ---- gather and scatter -----------------------------------------------------------------------
-def _check_index(
-    x: Array,
-    axis: int,
-    index: Array,
-    source: Array | None,
-    name: str = "scatter",
-    self_name: str = "self",
-    wrong_size: str = "Expected",
-) -> None:
-    if index.size == 0:
-        return
-    if not _integer_index(index):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if (index.ndim or 1) != (x.ndim or 1):
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as {self_name} tensor"
-        )
-    shape, limit = index.shape or (1,), x.shape or (1,)
-    if source is None:
-        for d, (n, m) in enumerate(zip(shape, limit)):
-            if d != axis and n > m:
-                raise RuntimeError(
-                    f"{wrong_size.format(d)} index {errors.shape_text(index.shape)} to be no "
-                    f"larger than self {errors.shape_text(x.shape)} apart from dimension {axis}"
-                )
-        return
-    if (source.ndim or 1) != len(shape):
-        _compare_sizes(axis, shape, limit, source)
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    for d, (n, m, k) in enumerate(zip(shape, limit, source.shape or (1,))):
-        if (d != axis and n > m) or n > k:
-            raise RuntimeError(
-                f"Expected index {errors.shape_text(index.shape)} to be no larger than self "
-                f"{errors.shape_text(x.shape)} apart from dimension {axis} and to be no larger "
-                "size than "
-                f"src {errors.shape_text(source.shape)}"
-            )
-
-
-def _compare_sizes(axis: int, index: Shape, limit: Shape, source: Array) -> None:
-    """Refuses a source with fewer dimensions than the index, where its sizes are asked for.
-
-    Raises:
-        IndexError: for the first dimension that it hasn't, unless a size before that is too small.
-    """
-    if any(d != axis and n > m for d, (n, m) in enumerate(zip(index, limit))):
-        return
-    for d, n in enumerate(index):
-        if source.ndim and d >= source.ndim:
-            raise IndexError(errors.dimension(d, source.ndim))
-        if n > (source.shape[d] if source.ndim else 1):
-            return
-
-
-def _check_scatter(x: Array, axis: int, index: Array, source: Array) -> None:
-    """Refuses what isn't written with a source: types before sizes."""
-    if index.size and not _integer_index(index):
-        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
-    if x.dtype != source.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    _check_index(x, axis, index, source)
-
-
 def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
     """The elements of `x` that `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
@@ -318,7 +185,7 @@ def gather(x: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array
         if found is not None:
             return found
     wrong_size = "Size does not match at dimension {} expected"
-    _check_index(x, axis, index, None, "gather", "input", wrong_size)
+    check_index(x, axis, index, None, "gather", "input", wrong_size)
     return fast.gather(x, axis, index)
 
 
@@ -360,9 +227,9 @@ def scatter(
     """A copy of `x` with the elements of `src` written where `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
     if isinstance(src, np.ndarray):
-        _check_scatter(x, axis, index, src)
+        check_scatter(x, axis, index, src)
     else:
-        _check_index(x, axis, index, None)
+        check_index(x, axis, index, None)
     if reduce not in (None, "add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     if not index.size:  # a number isn't read then
@@ -378,10 +245,29 @@ def scatter(
     return fast.scatter(x, axis, index, src).reshape(shape)
 
 
+def scatter_into(
+    x: Array, dim: int, index: Array, src: Array | Scalar
+) -> Callable[..., object] | None:
+    """What writes like `scatter` in place."""
+    if not x.ndim or not index.ndim or not index.size or not x.flags.c_contiguous:
+        return None
+    axis = axis_of(dim, x.ndim)
+    if isinstance(src, np.ndarray):
+        if not src.ndim:
+            return None
+        check_scatter(x, axis, index, src)
+        value = _apart(src, x)[tuple([slice(n) for n in index.shape])].reshape(-1)
+    else:
+        check_index(x, axis, index, None)
+        value = number_like(src, x.dtype)
+    places = fast.places_of(x, axis, index)
+    return lambda x, *rest: _put(places, value, x.reshape(-1))
+
+
 def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:
     """A copy of `x` with the elements of `src` added where `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
-    _check_scatter(x, axis, index, src)
+    check_scatter(x, axis, index, src)
     shape = x.shape
     x, index, src = _grow(x, index, src)
     return fast.scatter_add(x, axis, index, src).reshape(shape)
@@ -408,7 +294,7 @@ def _combine(
     """A copy of `x` combined with `src` at every place named; `start` first replaces `x` there."""
     shape = x.shape
     x, index, src = _grow(x, index, src)
-    _inside(index, x.shape[axis], axis, RuntimeError)
+    check_inside(index, x.shape[axis], axis, RuntimeError)
     if index.size >= kernels.LEAST >> 2 and start is None:  # `at` takes longer for an element
         part = src[tuple([slice(n) for n in index.shape])]
         found = kernels.places.combine(x, axis, index, part, ufunc.__name__)
@@ -432,7 +318,7 @@ def scatter_reduce(
     amin.
     """
     axis = axis_of(dim, x.ndim)
-    _check_scatter(x, axis, index, src)
+    check_scatter(x, axis, index, src)
     if reduce not in _COMBINE:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
@@ -467,7 +353,7 @@ def index_reduce(
             f"{reduce}."
         )
     axis = axis_of(dim, x.ndim)
-    _check_add(x, axis, index, source, "index_reduce_()")
+    check_add(x, axis, index, source, "index_reduce_()")
     if x.dtype.kind in "cb":
         _refuse_reduction(x, reduce, include_self)
     if x.ndim == 0 or source.ndim == 0:
@@ -503,7 +389,7 @@ def _refuse_reduction(x: Array, reduce: str, include_self: bool) -> None:
 # ---- flat places ------------------------------------------------------------------------------
 def _flat_places(x: Array, index: Array, name: str, empty: str) -> Array:
     if index.dtype != np.int64:
-        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_scalar(index)}")
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {kind_of(index)}")
     n = x.size
     if index.size and not n:
         raise IndexError(f"{name}(): {empty} an empty tensor")
@@ -529,11 +415,11 @@ def put(x: Array, index: Array, source: Array, accumulate: bool = False) -> Arra
     if not accumulate:
         alert("put_")
     if index.dtype != np.int64:
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_scalar(index)}")
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {kind_of(index)}")
     if x.dtype != source.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{_scalar(x)} and source.dtype = {_scalar(source)}"
+            f"{kind_of(x)} and source.dtype = {kind_of(source)}"
         )
     if index.size != source.size:
         raise IndexError(
@@ -570,12 +456,12 @@ def masked_scatter(x: Array, mask: Array, source: Array) -> Array:
     """A copy of `x` whose elements where `mask` is true come from `source`, in order."""
     if x.dtype != source.dtype:
         raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got{_scalar(x)} and "
-            f"{_scalar(source)}"
+            f"masked_scatter: expected self and source to have same dtypes but got{kind_of(x)} and "
+            f"{kind_of(source)}"
         )
     if mask.dtype.kind != "b":
         raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {_scalar(mask)}"
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind_of(mask)}"
         )
     if x.shape != mask.shape:
         _broadcast(x, mask)

@@ -71,7 +71,7 @@ class Row:
         "text", "name", "overload", "node", "raw", "declared", "overloads",
         "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
-        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
+        "wide", "copies", "shared", "expanded", "into", "names_c_type", "gives_bool", "real_only",
         "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
         "explain", "out_rules", "delivers", "without_data", "beside_data", "narrow", "kernel",
         "schema", "op", "simple_op", "simple_defaults", "out",
@@ -104,6 +104,7 @@ class Row:
     copies: bool
     shared: int
     expanded: Any
+    into: Any
     names_c_type: bool
     gives_bool: bool
     real_only: bool | str
@@ -276,6 +277,7 @@ def declare(
     copies: bool = False,
     shared: str = "partly",
     expanded: Callable[[list[Any]], list[str]] | None = None,
+    into: AnyCallable | None = None,
     names_c_type: bool = False,
     gives_bool: bool = False,
     real_only: bool | str = False,
@@ -313,7 +315,9 @@ def declare(
     an ordinary one. Of writes in place: `shared` is "partly", "never", "first" or "last", for
     when operands are refused that lie in the memory that is written (in part; never; all of it,
     before or after shapes are looked at); `expanded(args)` gives the warnings of a write to
-    elements that share memory, which is refused without it; `names_c_type` has refusals to cast
+    elements that share memory, which is refused without it; `into` gives, of the
+    forward's arguments, what writes in place where the forward would copy all to write little, and
+    None, or an error, for what is left to the forward; `names_c_type` has refusals to cast
     a result name the type that is written as C++ does; `gives_bool` says that the result is
     bool, whatever types the operands are brought to; `real_only` that complex numbers are
     computed with, but not differentiated (a text: what the refusal calls it); `by_element` says
@@ -375,6 +379,7 @@ def declare(
     row.copies = copies
     row.shared = SHARED[shared]
     row.expanded = expanded
+    row.into = into
     row.names_c_type = names_c_type
     row.gives_bool = gives_bool
     row.real_only = real_only
@@ -542,6 +547,7 @@ def _op(
     op.copies = row.copies
     op.shared = row.shared
     op.expanded = row.expanded
+    op.into = row.into
     op.names_c_type = row.names_c_type
     op.gives_bool = row.gives_bool
     op.real_only = row.real_only if isinstance(row.real_only, str) else op.name * row.real_only

@@ -77,6 +77,7 @@ index_add = linear(
     ),
     holomorphic=False,
     inplace=True,
+    into=placing.index_add_into,
     refuses_values="any",
     lowering="index_add",
     samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True), mk(4, 3))],
@@ -94,6 +95,7 @@ index_copy = linear(
     source=lambda xp, g, dim, index, source_shape: _read_back(xp, g, dim, index, source_shape),
     holomorphic=False,
     inplace=True,
+    into=placing.index_copy_into,
     refuses_values="any",
     samples=lambda mk: [(mk(2, 3), 0, mk(1, low=0, high=2, integer=True), mk(1, 3))],
     shared="first",
@@ -110,6 +112,7 @@ index_fill_tensor = linear(
     node="IndexFillBackward1",
     holomorphic=False,
     inplace=True,
+    into=placing.index_fill_into,
     refuses_values="any",
     samples=lambda mk: [(mk(5, 3), 0, mk(1, low=0, high=5, integer=True), mk())],
     shared="never",
@@ -125,6 +128,7 @@ index_fill_scalar = general(
     self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
     holomorphic=False,
     inplace=True,
+    into=placing.index_fill_into,
     refuses_values="any",
     samples=lambda mk: [(mk(5, 3), 0, mk(2, low=0, high=5, integer=True), 2.5)],
     shared="last",
@@ -156,6 +160,7 @@ scatter_src = linear(
     src=lambda xp, g, dim, index, src_shape: _gather_gradient(xp, g, dim, index, src_shape),
     holomorphic=False,
     inplace=True,
+    into=placing.scatter_into,
     saved_as={"src_shape": None},
     refuses_values="any",
     lowering="scatter",
@@ -171,6 +176,7 @@ scatter_value = general(
     node="ScatterBackward1",
     holomorphic=False,
     inplace=True,
+    into=placing.scatter_into,
     refuses_values="any",
     lowering="scatter",
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5)],
@@ -262,9 +268,8 @@ def _reduce_backward(
     """The gradients of `scatter_reduce`.
 
     A sum passes `g` on; a mean divides it by the number of elements reduced; an extreme shares it
-    among
-    the elements equal to the result; a product multiplies it by the product of the others, computed
-    without division where there is a zero.
+    among the elements equal to the result; a product multiplies it by the product of the others,
+    computed without division where there is a zero.
     """
     to_self: Any = None
     to_src: Any = None

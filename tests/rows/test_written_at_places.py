@@ -1,0 +1,118 @@
+"""Writes in place at computed places, which don't copy the tensor: they are those of the copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+I = torch.tensor  # noqa: E741
+ROWS = torch.arange(9.0).view(3, 3)
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "add": (torch.Tensor.index_add, (0, I([1, 1, 3]), ROWS)),
+    "add a multiple": (lambda x, *a: x.index_add(*a, alpha=-0.5), (0, I([1, 1, 3]), ROWS)),
+    "add to columns": (torch.Tensor.index_add, (1, I([2, 0]), torch.arange(8.0).view(4, 2))),
+    "copy": (torch.Tensor.index_copy, (0, I([3, 1, 0]), ROWS)),
+    "copy columns": (torch.Tensor.index_copy, (-1, I([2, 0]), torch.arange(8.0).view(4, 2))),
+    "fill": (torch.Tensor.index_fill, (0, I([1, -1]), 2.5)),
+    "fill with a tensor": (torch.Tensor.index_fill, (1, I([1, -1]), I(2.5))),
+    "scatter": (torch.Tensor.scatter, (0, I([[0, 1, 2], [1, 2, 3]]), ROWS)),
+    "scatter a number": (torch.Tensor.scatter, (1, I([[0], [1], [2], [0]]), 1.5)),
+}
+
+
+def _write(name: str, x: Any, args: tuple[Any, ...]) -> Any:
+    function: Any = CALLS[name][0]
+    method = getattr(function, "__name__", "")
+    if method == "<lambda>":
+        return x.index_add_(*args, alpha=-0.5)
+    return getattr(x, method + "_")(*args)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.float16, torch.int64])
+@pytest.mark.parametrize("turned", [False, True])
+def test_they_are_those_of_the_copy(name: str, kind: torch.dtype, turned: bool) -> None:
+    function, args = CALLS[name]
+    args = tuple(a.to(kind) if isinstance(a, torch.Tensor) and a.ndim != 1 and a.is_floating_point()
+                 else a for a in args)  # fmt: skip
+    x = torch.arange(12.0).view(3, 4).t() if turned else torch.arange(12.0).view(4, 3)
+    x = x.to(kind)
+    if kind is torch.int64 and "multiple" in name:
+        return
+    expected, version = function(x, *args), x._version
+    assert _write(name, x, args) is x
+    assert torch.equal(x, expected) and x._version == version + 1
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("part", [False, True])
+def test_their_gradients_are_those_of_the_copy(name: str, part: bool) -> None:
+    function, args = CALLS[name]
+    if not part and "columns" in name:
+        return  # of four rows
+    found = []
+    for inside in (True, False):
+        leaf = torch.arange(18.0).view(6, 3).requires_grad_(True)
+        given = [a.detach().clone().requires_grad_(True)
+                 if isinstance(a, torch.Tensor) and a.is_floating_point() else a
+                 for a in args]  # fmt: skip
+        z = leaf * 2
+        if inside:
+            _write(name, z[1:5] if part else z, tuple(given))
+        else:
+            rows = function(z[1:5] if part else z, *given)
+            z = torch.cat([z[:1], rows, z[5:]]) if part else rows
+        (z * z).sum().backward()
+        leaves = [leaf, *(a for a in given if isinstance(a, torch.Tensor) and a.requires_grad)]
+        found.append([leaf.grad for leaf in leaves])
+    for a, b in zip(*found, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_what_a_node_has_saved_is_told_of_the_write() -> None:
+    z = torch.ones(4, 3, requires_grad=True) * 2
+    y = z * z
+    z.index_add_(0, I([1, 1, 3]), ROWS)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("write", "text"),
+    [
+        (lambda x: x.index_add_(0, I([1, 4, 0]), ROWS), "index 4 is out of bounds"),
+        (lambda x: x.index_add_(0, I([1, 0, 0]), x[:3]), "refer to a single memory location"),
+        (lambda x: x.index_copy_(0, I([0, 9, 1]), ROWS), "index 9 is out of bounds"),
+        (lambda x: x.index_fill_(0, I([0, 9]), 1.0), "index 9 is out of bounds"),
+        (lambda x: x.scatter_(0, I([[0, 1, 2], [1, 2, 9]]), ROWS), "index 9 is out of bounds"),
+        (lambda x: x.scatter_(0, I([[0, 1, 2]]), x), "refer to a single memory location"),
+    ],
+)
+def test_nothing_is_written_where_it_is_refused(write: Callable[[Any], Any], text: str) -> None:
+    x = torch.arange(12.0).view(4, 3)
+    with pytest.raises((RuntimeError, IndexError), match=text):
+        write(x)
+    assert torch.equal(x, torch.arange(12.0).view(4, 3)) and x._version == 0
+
+
+def test_an_operand_may_be_a_part_of_what_is_written() -> None:
+    x = torch.arange(12.0).view(4, 3)
+    expected = x.index_copy(1, I([2, 1]), x[:, ::2])
+    assert torch.equal(x.index_copy_(1, I([2, 1]), x[:, ::2]), expected)
+    expected = x.scatter(1, I([[2, 1]] * 4), x[:, ::2])
+    assert torch.equal(x.scatter_(1, I([[2, 1]] * 4), x[:, ::2]), expected)
+    expected = x[:, :2].index_add(0, I([3, 0]), x[:2, 1:])
+    assert torch.equal(x[:, :2].index_add_(0, I([3, 0]), x[:2, 1:]), expected)
+
+
+def test_an_inference_tensor_is_written_once() -> None:
+    with torch.inference_mode():
+        x = torch.zeros(4, 3)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        x.index_add_(0, I([1, 1, 3]), ROWS)
+    assert x[3].tolist() == [6.0, 7.0, 8.0]
