@@ -272,7 +272,8 @@ def all_refused(
 
 
 def _in_here(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__package__")).startswith(_PACKAGE)
+    package = frame.f_globals.get("__package__")
+    return package.__class__ is str and package.startswith(_PACKAGE)
 
 
 def _inside_of_another() -> bool:

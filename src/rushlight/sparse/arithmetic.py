@@ -73,19 +73,25 @@ _SUMS: Final = {"add": 1, "sub": -1}
 
 def _add_into(self: Tensor, sign: int, other: SparseTensor, alpha: float = 1) -> Tensor:
     """A dense tensor with a multiple of a sparse one added, in place."""
-    if tuple(self.shape) != tuple(other.shape):
+    if self._raw.shape != other._raw.shape:
         return self.copy_(_add(self, other, alpha=sign * alpha))
     if sign < 0:
         _refuse_bools(self, other)
     common, held = _times(self, other, sign * alpha)
-    _refuse_cast("add", common, self.dtype)
-    return self.index_put_(tuple(other.places), held.to(self.dtype), accumulate=True)
+    if common is not self.dtype:
+        _refuse_cast("add", common, self.dtype)
+        held = held.to(self.dtype)
+    if other.sparse_dim() == 1:
+        return self.index_add_(0, other.places[0], held)
+    return self.index_put_(tuple(other.places), held, accumulate=True)
 
 
 def _times(a: Tensor, b: SparseTensor, alpha: float) -> tuple[dtype, Tensor]:
     """The type in which `a` and a multiple of `b` are added, and the elements of that multiple."""
-    common = functions.result_type(a, b)
-    held = b.held.to(common)
+    common: dtype = b.dtype
+    if a.dtype is not common:
+        common = functions.result_type(a, b)
+    held = b.held if b.held.dtype is common else b.held.to(common)
     return common, held if alpha == 1 else held * alpha
 
 

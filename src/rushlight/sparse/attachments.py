@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .._base.lazy import load
+from .._base.lazy import Function, load
 from .._core.hooks import SPARSE
 from .._table import TENSOR_METHODS
 from .._table.calls.argument_parser import misuse
@@ -19,7 +19,6 @@ from .._tensor.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._array.annotations import Array
     from .._base.dtypes import dtype
 
 
@@ -108,30 +107,11 @@ def sparse_mask(self: Tensor, mask: Any) -> Tensor:
     return sparse_mask(self, mask)
 
 
-def _sparse_tensor(g: Any) -> Tensor:
-    """A sparse gradient of the engine as a tensor."""
-    from .gradients import as_tensor
-
-    return as_tensor(g)
-
-
-def _sparse_array(t: Tensor) -> Array:
-    """The gradient that the engine carries for a tensor."""
-    from .gradients import as_array
-
-    return as_array(t)
-
-
-def _sparse_received(leaf: Tensor, g: Any, old: Tensor | None) -> None:
-    """Gives a leaf a gradient where it, or the one that the leaf has, is sparse."""
-    from .gradients import receive
-
-    receive(leaf, g, old)
-
-
-SPARSE.tensor = _sparse_tensor
-SPARSE.array = _sparse_array
-SPARSE.received = _sparse_received
+# A sparse gradient of the engine as a tensor, the gradient that it carries for a tensor, and what a
+# leaf is given where that, or what it has, is sparse.
+SPARSE.tensor = Function("sparse.gradients:as_tensor")
+SPARSE.array = Function("sparse.gradients:as_array")
+SPARSE.received = Function("sparse.gradients:receive")
 
 
 def untyped_storage(self: Tensor) -> object:

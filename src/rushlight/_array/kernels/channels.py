@@ -52,8 +52,11 @@ class ByRow:
 
     def repeat(self, values: Array) -> Array:
         """A value for each channel as one for each row."""
-        wide = np.broadcast_to(values, (self.shape[0], *values.shape[-1:]))
-        return np.ascontiguousarray(wide, self.dtype)
+        if self.shape[0] == 1:
+            return np.ascontiguousarray(values, self.dtype).reshape(1, -1)
+        wide = np.empty((self.shape[0], *values.shape[-1:]), self.dtype)
+        wide[...] = values
+        return wide
 
     def moments(self, x: Array) -> tuple[Array, Array] | None:
         """The mean and variance of each channel."""

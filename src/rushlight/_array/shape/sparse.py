@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,21 +25,39 @@ def _scipy() -> Any:
 
 def placeholder(shape: tuple[int, ...], dtype: RawType) -> Array:
     """An array of zeros that takes no memory: what a sparse tensor shows of its elements."""
-    return np.broadcast_to(np.zeros((), dtype), shape)
+    return np.ndarray(shape, dtype, _zero(dtype), 0, (0,) * len(shape))
+
+
+@lru_cache(64)
+def _zero(dtype: RawType) -> Array:
+    zero = np.zeros(1, dtype)
+    zero.flags.writeable = False
+    return zero
 
 
 def keys(places: Array, shape: tuple[int, ...]) -> Array:
     """One number for each column of `places`, ordered as the places are."""
     if not len(shape):
         return np.zeros(places.shape[1], np.int64)
+    if len(shape) == 1:
+        return places[0]
     return np.ravel_multi_index(tuple(places), shape) if places.size else places[0]
 
 
 def merge_places(places: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The different places in order, and for each column which of them it is."""
-    different, member = np.unique(keys(places, shape), return_inverse=True)
+    given = keys(places, shape)
+    order = given.argsort(kind="stable")
+    ordered = given[order]
+    first = np.ones(given.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], first[1:])
+    member = np.empty(given.size, np.int64)
+    member[order] = first.cumsum() - 1
+    different = ordered[first]
+    if len(shape) == 1:
+        return different.reshape(1, -1), member
     found = np.unravel_index(different, shape) if len(shape) else ()
-    return np.array(found, np.int64).reshape(len(shape), different.size), member.reshape(-1)
+    return np.array(found, np.int64).reshape(len(shape), different.size), member
 
 
 def sum_of(parts: Sequence[tuple[Array, Array]], shape: tuple[int, ...]) -> tuple[Array, Array]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .sparse import placeholder
+
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, TensorLike
     from ..annotations import Array
@@ -57,7 +59,7 @@ def _all_dense(value: Any) -> Any:
 
 def sparse_gradient(places: Array, held: Array, shape: tuple[int, ...]) -> Array:
     """A gradient of these rows."""
-    made = np.broadcast_to(np.zeros((), held.dtype), shape).view(SparseGradient)
+    made = placeholder(shape, held.dtype).view(SparseGradient)
     made.places, made.held = places, held
     return made
 
