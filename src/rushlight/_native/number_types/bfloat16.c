@@ -278,7 +278,7 @@ typedef struct {
     int types[OPERANDS]; /* NPY_FLOAT for what is bfloat16 here */
 } Loop;
 
-static void widen(const char *from, npy_intp step, npy_intp count, float *to)
+FOR_MACHINE static void widen(const char *from, npy_intp step, npy_intp count, float *to)
 {
     if (step == 2)
         for (npy_intp i = 0; i < count; i++)
@@ -288,7 +288,7 @@ static void widen(const char *from, npy_intp step, npy_intp count, float *to)
             to[i] = wide(*(const half *)(from + i * step));
 }
 
-static void narrow_all(const float *from, char *to, npy_intp step, npy_intp count)
+FOR_MACHINE static void narrow_all(const float *from, char *to, npy_intp step, npy_intp count)
 {
     if (step == 2)
         for (npy_intp i = 0; i < count; i++)

@@ -5,6 +5,13 @@
 
 typedef npy_uint16 half; /* the bits of an element */
 
+/* Baseline code packs no 16-bit numbers without a sign. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_MACHINE __attribute__((target_clones("avx2", "default"), noinline))
+#else
+#define FOR_MACHINE
+#endif
+
 static inline npy_uint32 bits_of_float(float value)
 {
     npy_uint32 bits;
@@ -87,7 +94,7 @@ static half space_after(half bits)
 
 /* An element of `TYPE` has `PARTS` numbers, of which the first is real. */
 #define CONVERSION(NAME, TYPE, PARTS, NARROWED, WIDENED)                                        \
-    static void from_##NAME(void *from, void *to, npy_intp count, void *a, void *b)             \
+    FOR_MACHINE static void from_##NAME(void *from, void *to, npy_intp count, void *a, void *b)             \
     {                                                                                           \
         const TYPE *source = from;                                                              \
         half *target = to;                                                                      \
@@ -96,7 +103,7 @@ static half space_after(half bits)
             target[i] = narrow(NARROWED);                                                       \
         }                                                                                       \
     }                                                                                           \
-    static void to_##NAME(void *from, void *to, npy_intp count, void *a, void *b)               \
+    FOR_MACHINE static void to_##NAME(void *from, void *to, npy_intp count, void *a, void *b)               \
     {                                                                                           \
         const half *source = from;                                                              \
         TYPE *target = to;                                                                      \
