@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BITS: Final[dict[Any, Any]] = {
     np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")
 }
+_SHORT: Final = np.dtype(np.int16)
 _choose: Final[Any] = getattr(np.where, "__wrapped__", np.where)
 _LARGE: Final = 2048  # elements from which three passes are cheaper than the branches
 _LARGE_INTO: Final = 1024  # and where the result has its place already
@@ -44,11 +45,16 @@ def anywhere(mask: Array) -> bool:
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
 
+def _bits_of_narrow(dtype: RawType) -> RawType | None:
+    """The whole numbers that bfloat16's bits are."""
+    return _SHORT if dtype.kind == "V" and dtype.itemsize == 2 else None
+
+
 @with_formula(words.keep)
 def keep(g: Array, mask: Array) -> Array:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype
-    bits = _BITS.get(dtype)
+    bits = _BITS.get(dtype) or _bits_of_narrow(dtype)
     if g.size >= kernels.LEAST and type(mask) is np.ndarray:
         found = kernels.elementwise.keep(g, mask)
         if found is not None:
@@ -112,7 +118,7 @@ def _select(condition: Array, a: Array | float, b: Any) -> Array:
         a = np.array(a, b.dtype) if _is_weak(a, b.dtype) else np.asarray(a)
     else:
         return np.where(condition, a, b)
-    bits = _BITS.get(a.dtype)
+    bits = _BITS.get(a.dtype) or _bits_of_narrow(a.dtype)
     if bits is None or b.dtype != a.dtype:
         return np.where(condition, a, b)
     return _by_bits(condition, a.view(bits), b.view(bits), None).view(a.dtype)

@@ -69,7 +69,7 @@ def product(a: Array, b: Array) -> Any:
             return _small_or_not(a, b)
     elif a.ndim > 2 and a.shape[-1] == 1 and b.ndim > 2:
         return np.multiply(a, b)  # a stack of columns times rows: `matmul` takes 3 times as long
-    return matrix_product(a, b)
+    return _product(a, b)
 
 
 def _small_or_not(a: Array, b: Array) -> Any:
