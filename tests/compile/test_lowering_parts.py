@@ -99,6 +99,37 @@ def test_steps_of_recurrent_layers_are_cut_among_threads_without_a_trace(
             assert torch.equal(b, c)
 
 
+@pytest.mark.parametrize("shape", [(5, 6), (5, 6, 7), (3, 6, 4, 5), (2, 6, 3, 2, 2)], ids=str)
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_batch_norm_in_evaluation_joins_what_is_around_it(
+    shape: tuple[int, ...], affine: bool
+) -> None:
+    torch.manual_seed(1)
+    norm = getattr(nn, f"BatchNorm{max(1, len(shape) - 2)}d")(6, affine=affine).double().eval()
+    norm.running_mean.normal_()
+    norm.running_var.uniform_(0.5, 2)
+
+    def run(x: Any) -> Any:
+        with torch.no_grad():
+            return torch.relu(norm(2 * x)) + 1
+
+    compiled, x = torch.compile(run), draw(*shape)
+    for k in range(4):
+        norm.running_mean.add_(k)  # read at each call
+        assert torch.allclose(compiled(x), run(x), atol=1e-12, rtol=1e-12)
+    assert compiled.machine is not None, compiled.explain()
+    assert not compiled.machine.plan.list_left()
+    assert sum(type(i).__name__ == "Kernel" for i in compiled.machine.plan.items) <= 3
+
+
+def test_a_batch_norm_in_evaluation_whose_gradients_are_asked_for_stays_whole() -> None:
+    norm = nn.BatchNorm2d(6).double().eval()
+    norm.running_mean.normal_()
+    x = draw(3, 6, 4, 5).requires_grad_()
+    agree(lambda: norm(x).square().sum(), [x, *norm.parameters()],
+          {"native_batch_norm", "batch_norm_backward"})  # fmt: skip
+
+
 MASKS: dict[str, Callable[[], Any]] = {
     "of bools": lambda: draw(9, 11) > -1,
     "for each batch": lambda: draw(2, 1, 1, 11) > -1,

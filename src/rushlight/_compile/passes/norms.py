@@ -1,4 +1,4 @@
-"""Batch norms of rows, in training, as the sums and products that kernels know.
+"""Batch norms of rows in training, and of anything in evaluation, as steps that kernels know.
 
 The row's formulas are done in a world of their own, whose values write instructions. Statistics
 are sums down columns: what comes before joins the first of them, what follows the norm joins its
@@ -10,9 +10,11 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..._array.memory.aliasing import UFUNC_OF, reciprocal, root
 from ..._array.reduce import reduce
-from ..._formula.words import WORLDS
+from ..._formula.words import WORLDS, sqrt
 from ..._table.nn.normalization import channel_gradients, normalise, unbiased_variance
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Program, Value, replace_in
@@ -86,6 +88,18 @@ class _Term:
     def __add__(self, other: object) -> _Term:
         return self._with(operator.add, other)
 
+    def column(self, dims: int) -> _Term:
+        """A vector seen as one number for each channel of so many dimensions."""
+        v, program = self.value, self.steps.program
+        ones = (1,) * (dims - 2)
+        if not ones:
+            return self
+        made = v.like(len(program.values), kind="result", view=True, holder=None,
+                      shape=v.shape + ones, strides=v.strides + v.strides * len(ones))  # fmt: skip
+        program.values.append(made)
+        self.steps.add("call", np.reshape, "reshape", (v, made.shape), (made,))
+        return _Term(self.steps, made)
+
     def __sub__(self, other: object) -> _Term:
         return self._with(operator.sub, other)
 
@@ -116,27 +130,33 @@ def apart(program: Program) -> None:
     program.instructions[:] = kept
 
 
-def _usable(x: Value, vectors: tuple[object, ...], training: bool) -> bool:
-    """Whether it is a norm of rows in order, and every vector is one number a column."""
-    if type(x) is not Value or len(x.shape) != 2 or not in_order(x) or training is not True:
+def _usable(x: Value, vectors: tuple[object, ...]) -> bool:
+    """Whether it is in order, and every vector is one number a channel."""
+    if type(x) is not Value or len(x.shape) < 2 or not in_order(x) or 0 in x.shape:
         return False
-    return x.shape[0] > 1 and x.dtype.name in FLOATS and all(
-        v is None or (type(v) is Value and v.dtype == x.dtype and v.shape == x.shape[1:]
+    return x.dtype.name in FLOATS and all(
+        v is None or (type(v) is Value and v.dtype == x.dtype and v.shape == x.shape[1:2]
                       and in_order(v))
         for v in vectors
     )  # fmt: skip
 
 
+def _are_rows(x: Value, training: bool) -> bool:
+    return len(x.shape) == 2 and x.shape[0] > 1 and training is True
+
+
 def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
     """native_batch_norm(x, weight, bias, mean, variance, training, momentum, eps)."""
     x, weight, bias, running_mean, running_var, training, momentum, eps = i.inputs
-    if not _usable(x, (weight, bias, running_mean, running_var), training) or len(i.outputs) != 3:
-        return None
-    if None in i.outputs or type(momentum) is not float:
-        return None
-    if any(o.view or not in_order(o) for o in i.outputs if o is not None):
+    if not _usable(x, (weight, bias, running_mean, running_var)) or len(i.outputs) != 3:
         return None
     if (weight is None) != (bias is None) or (running_mean is None) != (running_var is None):
+        return None
+    if training is False:
+        return _evaluate(program, i)
+    if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
+        return None
+    if None in i.outputs or type(momentum) is not float or not _are_rows(x, training):
         return None
     steps, count = _Steps(program, i), x.shape[0]
     x, weight, bias = map(steps.term, (x, weight, bias))
@@ -148,10 +168,28 @@ def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
     return steps.giving(results)
 
 
+def _evaluate(program: Program, i: Instruction) -> list[Instruction] | None:
+    """The norm by the running statistics; nobody may read the two empty results beside it."""
+    read = {v.number for j in program.instructions for v in j.reads()}
+    read |= {v.number for v in program.outputs_values()}
+    out, *rest = i.outputs
+    if out is None or out.view or not in_order(out) or any(o and o.number in read for o in rest):
+        return None
+    steps = _Steps(program, i)
+    x, weight, bias, mean, variance = map(steps.term, i.inputs[:5])
+    dims = len(i.inputs[0].shape)
+    scale = 1 / sqrt(variance + float(i.inputs[7]))
+    scale = scale if weight is None else scale * weight
+    result = (x - mean.column(dims)) * scale.column(dims)
+    return steps.giving([result if bias is None else result + bias.column(dims)])
+
+
 def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
     """batch_norm_backward(g, x, weight, mean, variance, mean, inverse, training, eps, need)."""
     g, x, weight, _, _, mean, inverse, training = i.inputs[:8]
-    if not _usable(x, (weight, mean, inverse), training) or mean is None or inverse is None:
+    if not _usable(x, (weight, mean, inverse)) or mean is None or inverse is None:
+        return None
+    if not _are_rows(x, training):
         return None
     if type(g) is not Value or g.shape != x.shape or g.dtype != x.dtype or not in_order(g):
         return None
