@@ -21,9 +21,11 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import zipfile
 from pathlib import Path
 
 from setuptools import Distribution, Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
@@ -259,6 +261,20 @@ class BuildCore(build_ext):
                 say(f"kernels are compiled for {' and '.join(kernels)}")
 
 
+class SmallWheel(bdist_wheel):
+    """The wheel, packed as tightly as its format can."""
+
+    def run(self) -> None:
+        """Writes the wheel, and packs it again."""
+        super().run()
+        made = Path(self.distribution.dist_files[-1][2])
+        packed = made.with_suffix(".packed")
+        with zipfile.ZipFile(made) as old, zipfile.ZipFile(packed, "w") as new:
+            for entry in old.infolist():
+                new.writestr(entry, old.read(entry), zipfile.ZIP_DEFLATED, compresslevel=9)
+        packed.replace(made)
+
+
 class Project(Distribution):
     """Has an editable install take `rushlight.pth` along: setuptools asks for `has_data` there."""
 
@@ -269,14 +285,15 @@ class Project(Distribution):
 
 def main() -> None:
     """Sets up the package, with extension modules where they are asked for and possible."""
-    options: dict[str, object] = {"distclass": Project}
+    commands: dict[str, type] = {"bdist_wheel": SmallWheel}
+    options: dict[str, object] = {"distclass": Project, "cmdclass": commands}
     if not FORBIDDEN and "egg_info" in sys.argv:
         # This is how a build front end asks what it must install before it builds.
         options["setup_requires"] = MYPYC + NUMPY + ([] if WITHOUT_LLVM else LLVM)
     elif not FORBIDDEN and {"build", "build_ext", "bdist_wheel", "install"} & set(sys.argv):
         try:
             options["ext_modules"] = [*compiled_core(), *compiled_loops(), *compiled_kernels()]
-            options["cmdclass"] = {"build_ext": BuildCore}
+            commands["build_ext"] = BuildCore
         except CannotCompile as error:
             if REQUIRED:
                 raise SystemExit(f"rushlight: RUSHLIGHT_PURE=0, but {error}") from None
