@@ -53,7 +53,11 @@ def test_reductions_and_scans_are_numpys(along: Any) -> None:
                 if found is None:
                     assert ufunc is np.add and x.dtype != np.int64  # these add up in pairs
                     continue
-                same(found, ufunc.reduce(x, dim))
+                expected = ufunc.reduce(x, dim)
+                if ufunc is np.multiply and x.dtype != np.int64:  # several factors at once
+                    np.testing.assert_allclose(found, expected, 1e-5)
+                    expected = found
+                same(found, expected)
             same(along("sums", x, dim), np.add.accumulate(wide, dim).astype(x.dtype))
             same(along("products", x, dim), np.multiply.accumulate(wide, dim).astype(x.dtype))
 
@@ -123,7 +127,10 @@ def test_reductions_are_those_without_c(along: Any, monkeypatch: pytest.MonkeyPa
                     for a, b in zip(*((p if type(p) is tuple else (p,)) for p in (found, expected)),
                                     strict=True):  # fmt: skip
                         assert a.shape == b.shape and a.dtype == b.dtype and a.strides == b.strides
-                        np.testing.assert_array_equal(a, b)
+                        if call is reduce.prod and x.dtype != np.int64:
+                            np.testing.assert_allclose(a, b, 1e-5)
+                        else:
+                            np.testing.assert_array_equal(a, b)
 
 
 def test_what_is_not_dense_or_of_other_types_is_left(along: Any) -> None:

@@ -118,9 +118,9 @@ def test_what_is_no_dense_array_of_floats_goes_to_the_function() -> None:
 
     misaligned = np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(np.float32).reshape(8, 8)
     for odd in (
-        x.view(Kind), misaligned, x.astype(">f4"), x.astype(np.float16), x.astype(np.int64),
+        x.view(Kind), misaligned, x.astype(">f4"), x.astype(np.float16), x.astype(np.int32),
         x.astype(np.complex64), x[::-1], x[:, ::-1], x.T, x[:, ::2], x[:0], x[:, :0],
-        x > 0, np.broadcast_to(x[0], (8, 8)), np.ones((50, 50)), np.ones((1,) * 9),
+        x.view(np.uint8), np.broadcast_to(x[0], (8, 8)), np.ones((512, 256)), np.ones((1,) * 9),
         x.astype(np.dtype(np.float32, metadata={"a": 1})), None, 2.0, [1.0],
     ):  # fmt: skip
         for function, letters in ways():
@@ -149,6 +149,96 @@ def test_arguments_of_other_types_go_to_the_function() -> None:
         made, plain = pair(function, letters)
         attempt(made, ()), attempt(made, (x, *usual, 1))
         assert plain.calls == 2
+
+
+FOLDED = [
+    (3000,), (4097,), (700, 3), (3, 700), (2100, 1), (1, 2100), (31, 67), (64, 33), (40, 300),
+    (300, 40), (2, 4099), (4099, 2), (9, 256, 1), (5, 9, 49), (7, 40, 9),
+    (3, 40, 33), (2, 40, 257), (65, 32), (130, 1000), (257, 9),
+    (2, 2, 2, 2, 2, 2, 64),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "?"])
+def test_folds_of_more_elements_find_what_the_functions_do(dtype: str) -> None:
+    rng = np.random.default_rng(2)
+    eps, taken = np.finfo(dtype).eps if dtype[0] == "f" else 0, set()
+    for shape in [*FOLDED, *(() if dtype[0] == "f" else SHAPES)]:
+        for special in (False, True):
+            x = np.asarray(rng.standard_normal(shape) * 3 + 1)
+            if special and dtype[0] == "f" and shape:
+                rows = x.reshape(-1)[: x.size // 2]
+                rows[rng.integers(0, rows.size, 7)] = [
+                    np.inf,
+                    -np.inf,
+                    np.nan,
+                    0.0,
+                    -0.0,
+                    1.0,
+                    1e-40,
+                ]
+                x = np.roll(x, 1, 0)
+            elif special:
+                x = rng.choice([0, 0, 0, 1, -(2.0**62)], shape)
+            x = np.asarray(x, dtype) if shape else np.asarray(x).astype(dtype)[()].reshape(())
+            for function, letters in ways():
+                made, plain = pair(function, letters)
+                given = [
+                    [None, (), *range(len(shape)), (0, -1), (0, *range(2, len(shape)))]
+                    if one == "d"
+                    else CHOICES[one]
+                    for one in letters[1:]
+                ]
+                for args in itertools.product(*given):
+                    plain.calls = 0
+                    found, wanted = attempt(made, (x, *args)), attempt(function, (x, *args))
+                    if plain.calls:
+                        assert agree(made, function, (x, *args)), (letters, shape, args)
+                        continue
+                    taken.add(letters)
+                    for a, b in zip(parts(found), parts(wanted), strict=True):
+                        b = np.asarray(b)
+                        assert (a.dtype, a.shape) == (b.dtype, b.shape), (letters, shape, args)
+                        assert a.flags.c_contiguous
+                        if letters[0] in "ABOTZa" or dtype[0] != "f":
+                            np.testing.assert_array_equal(a, b)
+                            continue
+                        if letters[0] in "UQ":  # means of inf are nan by their order alone
+                            a, b = (np.where(np.isfinite(b), r, 0) for r in (a, b))
+                        scale = np.max(np.abs(b[np.isfinite(b)]), initial=1) if special else 5
+                        near = 0 if letters[0] == "P" else 200 * eps * scale
+                        what = f"{letters} {shape} {args}"
+                        np.testing.assert_allclose(a, b, 200 * eps, near, err_msg=what)
+    assert {one[0] for one in taken} >= set("SPTBaAOZMsNVWUQ" if dtype[0] == "f" else "SAOZ")
+
+
+def test_long_sums_are_as_exact_as_in_pairs() -> None:
+    x = np.full((2, 60000), 0.1, np.float32)
+    ((function, letters),) = [way for way in ways() if way[1] == "Sdkn"]
+    made, plain = pair(function, letters)
+    found = made(x, 1, False, None)
+    assert not plain.calls
+    np.testing.assert_allclose(found, 60000 * float(np.float32(0.1)), rtol=1e-6)
+    norm, letters = next(way for way in ways() if way[1][0] == "N")
+    made, plain = pair(norm, letters)
+    for factor in (1e25, 1e-25):  # whose squares single precision doesn't hold
+        args = [{"2": 2, "d": 1, "k": False, "n": None}[one] for one in letters[1:]]
+        np.testing.assert_allclose(
+            made(x * np.float32(factor), *args), 0.1 * factor * 60000**0.5, 1e-6
+        )
+    assert not plain.calls
+
+
+def test_rows_have_their_digits_wherever_they_stand() -> None:
+    for n in (3, 20, 31, 32, 100, 300):
+        rows = np.random.default_rng(n).standard_normal((1, n)).astype(np.float32)
+        for function, letters in ways():
+            if letters[0] in "SPNVT" and "d" in letters:
+                made, _ = pair(function, letters)
+                args = [{"2": 2, "d": 1, "k": False, "n": None, "c": 1}[one] for one in letters[1:]]
+                found = made(np.repeat(rows, 13000 // n, 0), *args)
+                assert len({float(one) for one in found}) == 1, (letters, n)
 
 
 def test_results_are_new_and_memory_is_given_back() -> None:

@@ -29,7 +29,6 @@ _SERIAL: Final = 4096  # the same where NumPy has one step wait for the last one
 _BLOCK: Final = 1 << 16  # elements that are halved at a time
 _PLACES: Final = 32  # lines from which NumPy, which looks at each until it knows, is quicker
 _TURNED: Final = 64  # elements of a line up to which those of several groups are laid side by side
-_EXTREMES: Final = (np.maximum, np.minimum)
 _BOOL: Final = np.dtype(np.bool_)
 
 
@@ -55,9 +54,7 @@ def _fold_lanes(ufunc: np.ufunc, x: Array, axis: object) -> Array | None:
         if len(axis) != 1:
             return None
         (axis,) = axis
-    short = axis not in (-1, x.ndim - 1) or x.shape[-1:] <= (_TURNED,)
-    # NumPy compares many elements of a long line at a time; of few, zeros have the signs it says.
-    if ufunc in _EXTREMES and x.dtype.kind == "f" and (x.size < _LARGE or not short):
+    if x.dtype.kind == "f" and x.size < _LARGE:  # signs of zeros and digits are NumPy's there
         return None
     found: Array | None = along(ufunc.__name__, x, axis)
     return found

@@ -13,7 +13,8 @@ aligned, broadcasting but of numbers and of arrays without dimensions) goes to `
 `erf` and `erfc` are steps of the C library's, for as few elements as the plain functions have it.
 
 `reductions.c` does the same for sums and the like over dimensions that lie side by side, and for
-running sums, in the order in which `ufunc.reduce` adds up.
+running sums, in the order in which `ufunc.reduce` adds up; what has more elements, and integers, it
+folds by loops of its own, of `folds.h`.
 
 `products.c` does it for products of small matrices by the loop of `matmul`, which calls
 NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
@@ -136,7 +137,8 @@ def short(kind: str, plain: AnyCallable, letters: str) -> AnyCallable:
 
 
 def reduction(plain: AnyCallable, letters: str) -> AnyCallable:
-    """A reduction or a scan, with small dense arrays taken by ufuncs' loops; see `reduce_array`."""
+    """A reduction or a scan, with dense arrays of a few thousand elements done in C; see
+    `reduce_array`."""
     return _put_before(plain, letters, REDUCTIONS, "Reduction")
 
 

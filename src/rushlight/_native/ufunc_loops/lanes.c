@@ -1,25 +1,9 @@
 /* Reductions, scans and recurrences along one dimension of dense arrays of float32, float64 and
    int64: NumPy goes lane by lane, each step of which waits for the last one. Here eight lanes that
-   lie one after the other are taken at once, or up to 256 that lie side by side; each lane's own
+   lie one after the other are scanned at once, or up to 256 that lie side by side; each lane's own
    order stays. float32 is accumulated in float64 where `scan.py` has it so. */
 #include "arrays.h"
-
-#define SIDE_BY_SIDE 256
-#define AT_ONCE 8
-#define LONG 32768 /* elements from which others may run meanwhile */
-
-/* Baseline code knows no comparison of 64-bit integers. Products and sums are rounded alike. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_MACHINE __attribute__((target_clones("avx2", "default"), noinline))
-#else
-#define FOR_MACHINE
-#endif
-
-typedef struct {
-    npy_intp outer, n, inner;
-} Lanes;
-
-typedef void (*Work)(const Lanes *lanes, const void *x, const void *y, void *out, void *places);
+#include "folds.h"
 
 /* Calls a body for groups of lanes: the place of the first element, how many lanes, how far apart,
    how far its next element is, and the number of the first lane. */
@@ -40,63 +24,6 @@ typedef void (*Work)(const Lanes *lanes, const void *x, const void *y, void *out
                     BODY(group * n * inner + at, width, 1, inner, group * inner + at)           \
                 }                                                                               \
     } while (0)
-
-/* ---- reductions: a lane comes to one element ----------------------------------------------- */
-
-#define PLUS(a, v) ((a) + (v))
-#define TIMES(a, v) ((a) * (v))
-#define LARGER(a, v) ((v) <= (a) || (a) != (a) ? (a) : (v))
-#define SMALLER(a, v) ((v) >= (a) || (a) != (a) ? (a) : (v))
-
-#define FOLD(NAME, TYPE, STEP)                                                                  \
-    FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
-                                 void *places)                                                  \
-    {                                                                                           \
-        TYPE *out = to;                                                                         \
-        EACH(FOLD_##TYPE##_##STEP);                                                             \
-    }
-
-#define FOLD_BODY(TYPE, STEP, AT, COUNT, APART, NEXT, LANE)                                     \
-    {                                                                                           \
-        const TYPE *p = (const TYPE *)x + (AT);                                                 \
-        TYPE held[SIDE_BY_SIDE];                                                                \
-        for (npy_intp l = 0; l < (COUNT); l++)                                                  \
-            held[l] = p[l * (APART)];                                                           \
-        for (npy_intp k = 1; k < n; k++) {                                                      \
-            p += (NEXT);                                                                        \
-            for (npy_intp l = 0; l < (COUNT); l++) {                                            \
-                TYPE v = p[l * (APART)];                                                        \
-                held[l] = STEP(held[l], v);                                                     \
-            }                                                                                   \
-        }                                                                                       \
-        for (npy_intp l = 0; l < (COUNT); l++)                                                  \
-            out[(LANE) + l] = held[l];                                                          \
-    }
-
-typedef npy_uint64 whole; /* sums and products of integers wrap around */
-typedef npy_int64 integer;
-
-#define FOLD_whole_PLUS(A, C, P, N, L) FOLD_BODY(whole, PLUS, A, C, P, N, L)
-#define FOLD_whole_TIMES(A, C, P, N, L) FOLD_BODY(whole, TIMES, A, C, P, N, L)
-#define FOLD_integer_LARGER(A, C, P, N, L) FOLD_BODY(integer, LARGER, A, C, P, N, L)
-#define FOLD_integer_SMALLER(A, C, P, N, L) FOLD_BODY(integer, SMALLER, A, C, P, N, L)
-#define FOLD_float_TIMES(A, C, P, N, L) FOLD_BODY(float, TIMES, A, C, P, N, L)
-#define FOLD_float_LARGER(A, C, P, N, L) FOLD_BODY(float, LARGER, A, C, P, N, L)
-#define FOLD_float_SMALLER(A, C, P, N, L) FOLD_BODY(float, SMALLER, A, C, P, N, L)
-#define FOLD_double_TIMES(A, C, P, N, L) FOLD_BODY(double, TIMES, A, C, P, N, L)
-#define FOLD_double_LARGER(A, C, P, N, L) FOLD_BODY(double, LARGER, A, C, P, N, L)
-#define FOLD_double_SMALLER(A, C, P, N, L) FOLD_BODY(double, SMALLER, A, C, P, N, L)
-
-FOLD(add_integers, whole, PLUS)
-FOLD(multiply_integers, whole, TIMES)
-FOLD(largest_integers, integer, LARGER)
-FOLD(smallest_integers, integer, SMALLER)
-FOLD(multiply_floats, float, TIMES)
-FOLD(largest_floats, float, LARGER)
-FOLD(smallest_floats, float, SMALLER)
-FOLD(multiply_doubles, double, TIMES)
-FOLD(largest_doubles, double, LARGER)
-FOLD(smallest_doubles, double, SMALLER)
 
 /* ---- scans: each element and those before it ------------------------------------------------ */
 

@@ -1,10 +1,13 @@
 /* Reductions and scans of small arrays by the inner loops of NumPy's ufuncs: see `__init__.py`. */
 #include "short.h"
+#include "folds.h"
 #include <math.h>
 
 #define DIMENSIONS 8
 #define MOST 2048    /* elements */
 #define MOST_TOP 128 /* elements from which `extreme.py` finds the largest of rows in another way */
+#define MOST_FOLDED (1 << 17) /* elements from which other ways have several threads, */
+#define MOST_SUMMED (1 << 14) /* and, where all are summed, kernels */
 
 static Loop add, multiply, maximum, minimum, logaddexp, exponential, logarithm, matmul;
 static const Wanted wanted[] = {
@@ -17,6 +20,7 @@ static PyArray_Descr *integers, *truths;
 /* An array as `outer` blocks of `n` rows of `inner` elements, of which the rows are reduced. */
 typedef struct {
     npy_intp outer, n, inner;
+    npy_intp ahead; /* of what is reduced, too, and lies before; more than 1 for `fold_array` only */
     int whole; /* all dimensions are reduced */
     int named; /* 0: None, 1: an empty tuple, 2: the dimensions */
     int keeps;
@@ -33,11 +37,11 @@ static int mark(PyObject *dim, int rank, char *marked)
     return d >= 0 && !marked[d] && (marked[d] = 1);
 }
 
-/* Reads dimensions, which must lie side by side: None, a number or a tuple. */
+/* Reads dimensions, None, a number or a tuple. They must lie side by side, or at both ends. */
 static int read_dims(PyArrayObject *x, PyObject *dim, Parts *parts)
 {
     char marked[DIMENSIONS] = {0};
-    int rank = PyArray_NDIM(x), count = 0, first = 0, last = 0;
+    int rank = PyArray_NDIM(x), count = 0, first = 0, last = 0, ahead = 0;
     if (dim == NULL || dim == Py_None)
         count = rank;
     else if (PyTuple_CheckExact(dim)) {
@@ -56,26 +60,34 @@ static int read_dims(PyArrayObject *x, PyObject *dim, Parts *parts)
     }
     parts->whole = count == rank;
     if (!parts->whole) {
-        while (!marked[first])
+        while (marked[ahead])
+            ahead++;
+        first = ahead;
+        while (first < rank && !marked[first])
             first++;
-        for (last = first; last < rank && marked[last];)
-            last++;
-        if (last - first != count)
+        if (first == rank)
+            last = ahead, first = ahead = 0;
+        else
+            for (last = first; last < rank && marked[last];)
+                last++;
+        if (last - first + ahead != count || (ahead > 0 && last != rank))
             return 0;
     }
     else
         last = rank;
-    parts->outer = parts->n = parts->inner = 1;
+    parts->outer = parts->n = parts->inner = parts->ahead = 1;
     parts->rank = 0;
     for (int k = 0; k < rank; k++) {
         npy_intp size = PyArray_DIM(x, k);
-        if (k < first)
+        if (k < ahead)
+            parts->ahead *= size;
+        else if (k < first)
             parts->outer *= size;
         else if (k < last)
             parts->n *= size;
         else
             parts->inner *= size;
-        if (k < first || k >= last)
+        if (k >= ahead && (k < first || k >= last))
             parts->sizes[parts->rank++] = size;
         else if (parts->keeps)
             parts->sizes[parts->rank++] = 1;
@@ -338,7 +350,172 @@ static void trace(PyArrayObject *x, int type, char *out)
     add.call[type](places, &count, steps, add.data[type]);
 }
 
+/* ---- folds of more elements, or of integers ------------------------------------------------- */
+
+FOLD(add_floats, float, float, ITSELF, PLUS, double, BLOCK, VECTOR_LINE)
+FOLD(add_doubles, double, double, ITSELF, PLUS, double, ANY_SIZE, VECTOR_LINE)
+FOLD(widen_floats, float, double, ITSELF, PLUS, double, ANY_SIZE, VECTOR_LINE)
+FOLD(square_floats, float, double, SQUARE, PLUS, double, ANY_SIZE, VECTOR_LINE)
+FOLD(square_doubles, double, double, SQUARE, PLUS, double, ANY_SIZE, VECTOR_LINE)
+FOLD(square_singles, float, float, SQUARE, PLUS, double, BLOCK, VECTOR_LINE)
+FOLD(add_counts, npy_uint32, npy_uint32, ITSELF, PLUS, npy_uint32, ANY_SIZE, VECTOR_LINE)
+FOLD(deviate_floats, float, double, DEVIATION, PLUS, double, ANY_SIZE, VECTOR_LINE)
+FOLD(deviate_doubles, double, double, DEVIATION, PLUS, double, ANY_SIZE, VECTOR_LINE)
+FOLD(count_floats, float, npy_uint32, IS_TRUE, PLUS, npy_uint32, ANY_SIZE, PLAIN_LINE)
+FOLD(count_doubles, double, whole, IS_TRUE, PLUS, whole, ANY_SIZE, PLAIN_LINE)
+FOLD(count_integers, whole, whole, IS_TRUE, PLUS, whole, ANY_SIZE, PLAIN_LINE)
+FOLD(count_truths, npy_bool, npy_uint32, IS_TRUE, PLUS, npy_uint32, ANY_SIZE, PLAIN_LINE)
+
+/* What there is for float32, float64, int64 and bool. */
+static const struct {
+    const char *letters;
+    Work work[4];
+} folds[] = {
+    {"SMs", {add_floats, add_doubles, add_integers, NULL}},
+    {"P", {multiply_floats, multiply_doubles, multiply_integers, NULL}},
+    {"T", {largest_floats, largest_doubles, largest_integers, NULL}},
+    {"Ba", {smallest_floats, smallest_doubles, smallest_integers, NULL}},
+    {"AOZ", {count_floats, count_doubles, count_integers, count_truths}},
+    {"N", {square_floats, square_doubles, NULL, NULL}},
+    {"VWUQ", {deviate_floats, deviate_doubles, NULL, NULL}},
+};
+
+/* Folds an array, of which both ends one after the other: the last one into `room`, if it is both. */
+static void run(Work work, Work second, const Parts *parts, const char *x, char *out, char *room)
+{
+    Lanes lanes = {parts->ahead * parts->outer, parts->n, parts->inner};
+    work(&lanes, x, NULL, parts->ahead > 1 ? room : out, NULL);
+    if (parts->ahead > 1) {
+        Lanes rest = {1, parts->ahead, parts->outer};
+        second(&rest, room, NULL, out, NULL);
+    }
+}
+
+/* Divides accumulators, and writes them as numbers of a type, maybe their roots. */
+static void write_numbers(char *out, int type, const double *found, npy_intp size, double by, int root)
+{
+    for (npy_intp k = 0; k < size; k++) {
+        double value = found[k] / by;
+        put(out + k * (type == 0 ? 4 : 8), type, root ? sqrt(value) : value);
+    }
+}
+
+/* Norms of lines in single precision; whether all have its digits. */
+static int find_norms(const Lanes *lanes, const char *x, float *out)
+{
+    if (lanes->inner > 1)
+        return 0;
+    square_singles(lanes, x, NULL, out, NULL);
+    for (npy_intp k = 0; k < lanes->outer; k++) {
+        if (!(out[k] > 1e-30f && out[k] < 3e38f))
+            return 0;
+        out[k] = sqrtf(out[k]);
+    }
+    return 1;
+}
+
+/* Counts as bools, or as numbers. */
+static void write_counts(char which, char *out, int type, const void *found, npy_intp size, npy_intp n)
+{
+    for (npy_intp k = 0; k < size; k++) {
+        npy_int64 count = type == 0 || type == 3 ? (npy_int64)((const npy_uint32 *)found)[k]
+                                                 : (npy_int64)((const whole *)found)[k];
+        if (which == 'Z')
+            ((npy_int64 *)out)[k] = count;
+        else
+            ((npy_bool *)out)[k] = which == 'A' ? count == n : count > 0;
+    }
+}
+
+/* As `reduce_array`, of which it is the rest; `type` 2 is int64, 3 bool. Accuracy is at least that
+   of the plain functions, whose order isn't kept. NULL for what is left to them. */
+static PyObject *fold_array(char what, const Parts *parts, int type, double taken_off, char *x)
+{
+    npy_intp size = parts->outer * parts->inner, all = size * parts->n * parts->ahead, which = 0;
+    int moments = strchr("VWUQ", what) != NULL, counts = strchr("AOZ", what) != NULL;
+    double freedom = (double)parts->n - taken_off;
+    if (type == 3 && what == 'S')
+        what = 'Z', counts = 1;
+    while (which < 7 && strchr(folds[which].letters, what) == NULL)
+        which++;
+    Work work = which == 7 ? NULL : folds[which].work[type];
+    if (work == NULL || (what == 'M' && type > 1) || all >= MOST_FOLDED ||
+        (parts->whole && all > MOST_SUMMED && type < 2) ||
+        ((moments || what == 'N' || what == 'a') && parts->ahead > 1) ||
+        (moments && (freedom <= 0 || parts->n < 2)))
+        return NULL;
+    PyArray_Descr *descr = what == 'Z'             ? integers
+                           : counts                ? truths
+                           : type == 2             ? integers
+                                                   : floats[type];
+    int two = what == 'a' || what == 'U' || what == 'Q', wide = moments || what == 'N';
+    PyArrayObject *out = new_array(descr, parts->rank, (npy_intp *)parts->sizes);
+    PyArrayObject *next = out != NULL && two ? new_array(descr, parts->rank, (npy_intp *)parts->sizes)
+                                             : NULL;
+    npy_intp rooms = (parts->ahead > 1 ? parts->ahead : wide) * size + (counts || wide ? size : 0);
+    double *room = rooms > 0 ? PyMem_RawMalloc(rooms * sizeof(double)) : NULL;
+    if (out == NULL || (two && next == NULL) || (rooms > 0 && room == NULL)) {
+        Py_XDECREF(out);
+        Py_XDECREF(next);
+        PyMem_RawFree(room);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    char *to = PyArray_BYTES(out), *second = two ? PyArray_BYTES(next) : NULL;
+    PyThreadState *others = all >= LONG ? PyEval_SaveThread() : NULL;
+    Lanes lanes = {parts->outer, parts->n, parts->inner};
+    if (moments) {
+        (type == 0 ? widen_floats : add_doubles)(&lanes, x, NULL, room, NULL);
+        for (npy_intp k = 0; k < size; k++)
+            room[k] /= (double)parts->n;
+        work(&lanes, x, room, room + size, NULL);
+        write_numbers(to, type, room + size, size, freedom, what == 'W' || what == 'Q');
+        if (two)
+            write_numbers(second, type, room, size, 1, 0);
+    }
+    else if (what == 'N') {
+        if (type == 1 || !find_norms(&lanes, x, (float *)to)) {
+            work(&lanes, x, NULL, room, NULL);
+            write_numbers(to, type, room, size, 1, 1);
+        }
+    }
+    else if (counts) {
+        Work sum = type == 1 || type == 2 ? add_integers : add_counts;
+        run(work, sum, parts, x, (char *)room, (char *)(room + size));
+        write_counts(what, to, type, room, size, parts->n * parts->ahead);
+    }
+    else {
+        run(work, work, parts, x, to, (char *)room);
+        if (what == 'a')
+            folds[2].work[type](&lanes, x, NULL, second, NULL);
+        double by = (double)parts->n * (double)parts->ahead;
+        for (npy_intp k = 0; what == 'M' && k < size; k++)
+            if (type == 0)
+                ((float *)to)[k] /= (float)by;
+            else
+                ((double *)to)[k] /= by;
+    }
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+    PyMem_RawFree(room);
+    int fine = what != 's' || type > 1 || are_numbers(parts, type, to);
+    PyObject *found = !fine ? NULL : !two ? Py_NewRef((PyObject *)out)
+                                          : PyTuple_Pack(2, (PyObject *)out, (PyObject *)next);
+    Py_DECREF(out);
+    Py_XDECREF(next);
+    return found;
+}
+
 /* ---- calls -------------------------------------------------------------------------------- */
+
+/* 0, 1, 2 or 3 for an aligned ndarray of float32, float64, int64 or bool, else -1. */
+static int number_type(PyObject *x)
+{
+    int type = type_of(x);
+    if (type >= 0 || Py_TYPE(x) != &PyArray_Type || !PyArray_ISALIGNED((PyArrayObject *)x))
+        return type;
+    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)x);
+    return descr == integers ? 2 : descr == truths ? 3 : -1;
+}
 
 /* The first letter says what: "S" a sum, "M" a mean, "P" a product, "T" the largest element (top),
    "B" the smallest, "t" and "b" where they are, "V" a variance, "W" its root, "N" the norm of order
@@ -351,7 +528,7 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
 {
     Parts parts = {0};
     PyObject *dim = NULL;
-    int type = type_of(args[0]), overflow;
+    int type = number_type(args[0]), overflow;
     double taken_off = 1;
     char what = letters[0];
     if (type < 0)
@@ -359,7 +536,7 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
     PyArrayObject *x = (PyArrayObject *)args[0];
     npy_intp size = PyArray_SIZE(x);
     int rank = PyArray_NDIM(x);
-    if (size < 1 || size > MOST || rank > DIMENSIONS || !is_dense(x) ||
+    if (size < 1 || rank > DIMENSIONS || !is_dense(x) ||
         (rank == 0 && what != 'S' && what != 'M'))
         return NULL;
     for (int k = 1; letters[k]; k++) {
@@ -402,7 +579,10 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
         return NULL;
     if (!read_dims(x, dim, &parts))
         return NULL;
-    if ((what == 'T' || what == 'B' || what == 'a') && !parts.whole && size > MOST_TOP)
+    if (size > MOST || type > 1)
+        return fold_array(what, &parts, type, taken_off, PyArray_BYTES(x));
+    if (((what == 'T' || what == 'B' || what == 'a') && !parts.whole && size > MOST_TOP) ||
+        parts.ahead > 1)
         return NULL;
     PyArray_Descr *descr = places || what == 'Z'         ? integers
                            : what == 'A' || what == 'O' ? truths
