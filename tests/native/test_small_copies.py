@@ -96,6 +96,47 @@ def test_any_arrays_and_arguments(function: Function, letters: str) -> None:
     assert taken > 300
 
 
+LARGE = [(300,), (70, 90), (4096, 8), (9, 1, 33, 17), (2, 70, 3, 40), (1, 20000), (3, 2, 5000)]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "?", "c16", "f2"])
+def test_larger_arrays_are_copied_line_by_line(dtype: str) -> None:
+    rng = np.random.default_rng(8)
+    ways = {letters[0]: function for function, letters in WAYS}
+    letters = {letters[0]: letters for _, letters in WAYS}
+    for shape in LARGE:
+        x = (rng.standard_normal(shape) * 9).astype(dtype)
+        last = len(shape) - 1
+        wide = x[..., None]
+        calls: dict[str, list[Any]] = {
+            "F": [((0,),), ((last,),), (tuple(range(len(shape))),), ((-1, 0),)],
+            "R": [(k, (0, last)) for k in range(4)],
+            "M": [((3,), (0,)), ((-1,), (last,)), ((7,), ())],
+            "P": [((2,) * len(shape),), ((1,) * last + (3,),), ((2, *(1,) * len(shape)),)],
+            "L": [(1,)], "U": [(-2,)],
+        }  # fmt: skip
+        for kind, given in calls.items():
+            plain = Plain(ways[kind])
+            made = ufunc_loops.copy(plain, letters[kind])
+            for args in given:
+                assert told(made, (x, *args)) == told(ways[kind], (x, *args)), (kind, shape, args)
+        for kind in "JS":
+            plain = Plain(ways[kind])
+            made = ufunc_loops.copy(plain, letters[kind])
+            for dim in range(last + 1):
+                assert told(made, ([x, x[::-1].copy(), x], dim)) == told(
+                    ways[kind], ([x, x[::-1].copy(), x], dim)
+                )
+            assert not plain.calls
+        made = ufunc_loops.copy(ways["O"], letters["O"])
+        for view in (
+            np.broadcast_to(wide, (*shape, 2)), np.broadcast_to(wide[::-1], (*shape, 3))[..., ::-1],
+            np.broadcast_to(x[:1], shape), np.broadcast_to(x[..., ::2], (2, *x[..., ::2].shape)),
+            np.broadcast_to(x[..., :1], shape), x.T, x[::-1],
+        ):  # fmt: skip
+            assert told(made, (view,)) == told(ways["O"], (view,))
+
+
 def test_subclasses_odd_memory_and_bounds() -> None:
     class Kind(np.ndarray):
         pass

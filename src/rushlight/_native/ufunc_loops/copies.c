@@ -2,28 +2,31 @@
 #include "short.h"
 
 #define DIMENSIONS 8
-#define BYTES (1 << 16) /* of a result */
+#define BYTES (1 << 16) /* of a result, or of one that isn't in the order of what is read: */
+#define MORE (1 << 21)
+#define LONG (1 << 18) /* from which others may run meanwhile */
 #define FURTHEST (1 << 24) /* of a number that is asked for */
 
 /* What is read for a copy, in the order in which it is written: the sizes and strides. */
 typedef struct {
     int rank;
-    npy_intp sizes[2 * DIMENSIONS], strides[2 * DIMENSIONS];
+    npy_intp sizes[2 * DIMENSIONS + 2], strides[2 * DIMENSIONS + 2];
     const char *from;
 } Source;
 
 /* ---- what is asked of arguments ----------------------------------------------------------- */
 
-/* Whether an array of numbers or bools is small, has elements in the order of this machine, and, maybe,
-   lies in order. */
-static int is_small(PyObject *x, int ordered)
+/* Whether an array of numbers or bools has so many bytes, elements in the order of this machine, and,
+   maybe, lies in order. */
+static int is_small(PyObject *x, int ordered, npy_intp bytes)
 {
     PyArrayObject *array = (PyArrayObject *)x;
     return Py_TYPE(x) == &PyArray_Type &&
            (PyTypeNum_ISNUMBER(PyArray_TYPE(array)) || PyTypeNum_ISBOOL(PyArray_TYPE(array))) &&
-           PyArray_ISNOTSWAPPED(array) && PyArray_NDIM(array) <= DIMENSIONS &&
+           PyArray_ISNOTSWAPPED(array) && PyArray_ISALIGNED(array) &&
+           PyArray_NDIM(array) <= DIMENSIONS &&
            PyArray_SIZE(array) > 0 &&
-           PyArray_SIZE(array) <= BYTES / PyArray_ITEMSIZE(array) &&
+           PyArray_SIZE(array) <= bytes / PyArray_ITEMSIZE(array) &&
            (!ordered || is_dense(array));
 }
 
@@ -44,29 +47,99 @@ static void take_all(PyArrayObject *x, Source *s)
     copy_sizes(s->strides, PyArray_STRIDES(x), s->rank);
 }
 
+#define COPY_PARTS(SIZE)                                                                        \
+    for (; count > 0; count--, to += next, from += row)                                         \
+        memcpy(to, from, SIZE);                                                                 \
+    break;
+
+/* Parts of so many bytes, so far apart, to places so far apart. */
+static void copy_parts(char *to, npy_intp next, const char *from, npy_intp row, npy_intp part,
+                       npy_intp count)
+{
+    switch (part) {
+    case 4: COPY_PARTS(4)
+    case 8: COPY_PARTS(8)
+    case 16: COPY_PARTS(16)
+    case 32: COPY_PARTS(32)
+    case 64: COPY_PARTS(64)
+    default: COPY_PARTS(part)
+    }
+}
+
 /* ---- copies of one array ------------------------------------------------------------------ */
 
-static void copy(const Source *s, npy_intp item, char *to)
+/* Without sizes of 1, and with dimensions that lie one behind the other as one. */
+static void simplify(Source *s)
 {
-    npy_intp place[2 * DIMENSIONS] = {0}, left = 1;
-    const char *from = s->from;
-    for (int k = 0; k < s->rank; k++)
+    int rank = 0;
+    for (int k = 0; k < s->rank; k++) {
+        npy_intp size = s->sizes[k], stride = s->strides[k];
+        if (size == 1)
+            continue;
+        if (rank > 0 && s->strides[rank - 1] == stride * size)
+            rank--, size *= s->sizes[rank];
+        s->sizes[rank] = size;
+        s->strides[rank++] = stride;
+    }
+    for (; rank < 2; rank++) { /* two at least */
+        s->sizes[1] = rank == 0 ? 1 : s->sizes[0], s->strides[1] = rank == 0 ? 0 : s->strides[0];
+        s->sizes[0] = 1, s->strides[0] = 0;
+    }
+    s->rank = rank;
+}
+
+#define COPY_LINES(TYPE)                                                                        \
+    for (npy_intp r = 0; r < rows; r++, from += row, to += size * sizeof(TYPE)) {               \
+        TYPE *out = (TYPE *)to;                                                                 \
+        if (step == -(npy_intp)sizeof(TYPE))                                                    \
+            for (npy_intp k = 0; k < size; k++)                                                 \
+                out[k] = ((const TYPE *)from)[-k];                                              \
+        else                                                                                    \
+            for (npy_intp k = 0; k < size; k++)                                                 \
+                out[k] = *(const TYPE *)(from + k * step);                                      \
+    }
+
+/* Lines of a matrix, one after the other. */
+static void copy_lines(const char *from, npy_intp rows, npy_intp row, npy_intp size, npy_intp step,
+                       npy_intp item, char *to)
+{
+    if (step == item)
+        copy_parts(to, size * item, from, row, size * item, rows);
+    else if (item == 4)
+        COPY_LINES(npy_uint32)
+    else if (item == 8)
+        COPY_LINES(npy_uint64)
+    else if (item == 1)
+        COPY_LINES(npy_uint8)
+    else
+        for (npy_intp r = 0; r < rows; r++, from += row)
+            for (npy_intp k = 0; k < size; k++, to += item)
+                memcpy(to, from + k * step, item);
+}
+
+static void copy(const Source *given, npy_intp item, char *to)
+{
+    Source simple = *given, *s = &simple;
+    npy_intp place[2 * DIMENSIONS + 2] = {0}, left = 1;
+    simplify(s);
+    int inner = s->rank - 2;
+    npy_intp rows = s->sizes[inner], row = s->strides[inner];
+    npy_intp size = s->sizes[inner + 1], step = s->strides[inner + 1], bytes = rows * size * item;
+    for (int k = 0; k < inner; k++)
         left *= s->sizes[k];
-    for (; left > 0; left--, to += item) {
-        if (item == 4)
-            memcpy(to, from, 4);
-        else if (item == 8)
-            memcpy(to, from, 8);
-        else
-            memcpy(to, from, item);
-        for (int k = s->rank; k-- > 0;) {
-            from += s->strides[k];
+    PyThreadState *others = bytes * left >= LONG ? PyEval_SaveThread() : NULL;
+    for (; left > 0; left--, to += bytes) {
+        copy_lines(s->from, rows, row, size, step, item, to);
+        for (int k = inner; k-- > 0;) {
+            s->from += s->strides[k];
             if (++place[k] < s->sizes[k])
                 break;
-            from -= s->strides[k] * s->sizes[k];
+            s->from -= s->strides[k] * s->sizes[k];
             place[k] = 0;
         }
     }
+    if (others != NULL)
+        PyEval_RestoreThread(others);
 }
 
 static void turn(Source *s, int dim)
@@ -153,10 +226,8 @@ static PyObject *roll(PyArrayObject *x, PyObject *shifts, PyObject *dims)
     const char *from = PyArray_BYTES(x);
     char *to = PyArray_BYTES(out);
     npy_intp front = shift * inner, back = (n - shift) * inner;
-    for (npy_intp o = 0; o < outer; o++, from += n * inner, to += n * inner) {
-        memcpy(to, from + back, front);
-        memcpy(to + front, from, back);
-    }
+    copy_parts(to, n * inner, from + back, n * inner, front, outer);
+    copy_parts(to + front, n * inner, from, n * inner, back, outer);
     return (PyObject *)out;
 }
 
@@ -198,14 +269,14 @@ static PyObject *repeat(PyArrayObject *x, PyObject *repeats)
     s.from = PyArray_BYTES(x);
     for (int k = 0; k < rank; k++) {
         npy_intp many, n = k < lead ? 1 : PyArray_DIM(x, k - lead);
-        if (!read_whole(PyTuple_GET_ITEM(repeats, k), &many) || many < 1 || many > BYTES)
+        if (!read_whole(PyTuple_GET_ITEM(repeats, k), &many) || many < 1 || many > MORE)
             return NULL;
         s.sizes[2 * k] = many;
         s.strides[2 * k] = 0;
         s.sizes[2 * k + 1] = n;
         s.strides[2 * k + 1] = k < lead ? 0 : PyArray_STRIDE(x, k - lead);
         sizes[k] = many * n;
-        if (bytes > BYTES / sizes[k])
+        if (bytes > MORE / sizes[k])
             return NULL;
         bytes *= sizes[k];
     }
@@ -270,7 +341,7 @@ static PyObject *pad(PyArrayObject *x, PyObject *widths, PyObject *value)
             before[dim] = width;
     }
     for (int k = 0; k < rank; k++) {
-        if (bytes > BYTES / sizes[k])
+        if (bytes > MORE / sizes[k])
             return NULL;
         bytes *= sizes[k];
     }
@@ -331,7 +402,7 @@ static PyObject *enlarge(PyArrayObject *x, PyObject *wanted, PyObject *const *fa
         s.strides[s.rank++] = PyArray_STRIDE(x, k);
         s.sizes[s.rank] = times;
         s.strides[s.rank++] = 0;
-        if (bytes > BYTES / sizes[k])
+        if (bytes > MORE / sizes[k])
             return NULL;
         bytes *= sizes[k];
     }
@@ -349,7 +420,7 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
 {
     npy_intp sizes[DIMENSIONS + 1], outer = 1, total = 0, bytes = 0;
     Py_ssize_t count = PyList_CheckExact(list) ? PyList_GET_SIZE(list) : 0;
-    if (count < 1 + !anew || count > BYTES || !is_small(PyList_GET_ITEM(list, 0), 1))
+    if (count < 1 + !anew || count > BYTES || !is_small(PyList_GET_ITEM(list, 0), 1, MORE))
         return NULL;
     PyArrayObject *first = (PyArrayObject *)PyList_GET_ITEM(list, 0);
     int rank = PyArray_NDIM(first), dim = read_dim(along, rank + anew);
@@ -359,7 +430,7 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
         outer *= PyArray_DIM(first, k);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(list, i);
-        if (!is_small((PyObject *)x, 1) || PyArray_DESCR(x) != PyArray_DESCR(first) ||
+        if (!is_small((PyObject *)x, 1, MORE) || PyArray_DESCR(x) != PyArray_DESCR(first) ||
             PyArray_NDIM(x) != rank)
             return NULL;
         for (int k = 0; k < rank; k++)
@@ -367,7 +438,7 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
                 return NULL;
         total += anew ? 1 : PyArray_DIM(x, dim);
         bytes += PyArray_SIZE(x) * PyArray_ITEMSIZE(x);
-        if (bytes > BYTES)
+        if (bytes > MORE)
             return NULL;
     }
     for (int k = 0; k < rank + anew; k++)
@@ -381,14 +452,22 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
         PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(list, i);
         npy_intp part = PyArray_SIZE(x) * PyArray_ITEMSIZE(x) / outer;
         const char *from = PyArray_BYTES(x);
-        for (npy_intp o = 0; o < outer; o++, from += part)
-            memcpy(to + o * row, from, part);
+        copy_parts(to, row, from, part, part, outer);
         to += part;
     }
     return (PyObject *)out;
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
+
+/* Whether elements come several times. */
+static int repeats(PyObject *x)
+{
+    int found = 0;
+    for (int k = 0; Py_TYPE(x) == &PyArray_Type && k < PyArray_NDIM((PyArrayObject *)x); k++)
+        found |= PyArray_STRIDE((PyArrayObject *)x, k) == 0;
+    return found;
+}
 
 /* The first letter says which: "F" dimensions turned around, "R" right angles, "M" elements moved,
    "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
@@ -402,7 +481,8 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     Source s;
     if (what == 'J' || what == 'S')
         return join(args[0], args[1], what == 'S');
-    if (!is_small(args[0], what != 'O'))
+    npy_intp most = strchr("FRMPELU", what) != NULL ? MORE : BYTES;
+    if (!is_small(args[0], what != 'O', what == 'O' && repeats(args[0]) ? MORE : most))
         return NULL;
     switch (what) {
     case 'F': return flip(x, args[1]);
