@@ -19,10 +19,10 @@ TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The extension module, in its place."""
-    with placed("places", tmp_path_factory):
-        yield
+    with placed("places", tmp_path_factory) as found:
+        yield found
 
 
 def told(function: Function, args: Any) -> Any:
@@ -120,6 +120,97 @@ def test_anything_added_at_places(function: Function, letters: str) -> None:
         if letters[0] == "S":
             args = (x, 0, np.broadcast_to(at[:, None], (2000, 2)), many)
         assert told(made, args) == told(function, args)
+
+
+LARGE = [
+    ((70, 90), 0),
+    ((70, 90), 1),
+    ((5000,), 0),
+    ((9, 33, 40), 1),
+    ((40, 2, 90), -1),
+    ((4200, 3), 0),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4", "?", "f2", "c8"])
+@pytest.mark.parametrize(("shape", "dim"), LARGE)
+def test_larger_arrays_are_read_and_written_along_a_dimension(
+    shape: tuple[int, ...], dim: int, dtype: str
+) -> None:
+    rng = np.random.default_rng(7)
+    x, y = ((rng.standard_normal(shape) * 50).astype(dtype) for _ in range(2))
+    n = shape[dim]
+    at = rng.integers(0, n, shape)
+    longer = np.concatenate([at, at], dim)
+    wrong = at.copy()
+    wrong.reshape(-1)[-1] = n
+    below = at.copy()
+    below.reshape(-1)[1] = -1
+    line = rng.integers(0, n, n)
+    fronts = {
+        letters: ufunc_loops.places(function, letters)
+        for function, letters in (
+            (scatter.gather, "Gdif"), (scatter.scatter, "Tdis"), (scatter.scatter_add, "Sdis"),
+            (scatter.index_select, "Idi"),
+        )
+    }  # fmt: skip
+    plain = {"Gdif": scatter.gather, "Tdis": scatter.scatter, "Sdis": scatter.scatter_add,
+             "Idi": scatter.index_select}  # fmt: skip
+    kept = x.copy()
+    for index in (at, longer, wrong, below, at[:-1], at.T, at[::-1], at.astype(np.int32)):
+        wide = np.concatenate([y, y], dim) if index is longer else y
+        calls: list[tuple[str, Any]] = [
+            ("Gdif", (x, dim, index, False)), ("Gdif", (x[::-1], dim, index, False)),
+            ("Tdis", (x, dim, index, wide)), ("Tdis", (x, dim, index, 3)),
+            ("Tdis", (x, dim, index, -2.5)), ("Tdis", (x, dim, index, 1e30)),
+            ("Tdis", (x, dim, index, True)), ("Tdis", (x, dim, index, 1 << 70)),
+            ("Tdis", (x, dim, index, wide[::-1])), ("Tdis", (x, dim, index, x[:1])),
+        ]  # fmt: skip
+        if dtype in ("f4", "f8", "i8"):
+            calls.append(("Sdis", (x, dim, index, wide)))
+        for letters, args in calls:
+            assert told(fronts[letters], args) == told(plain[letters], args), (letters, args)
+    for places in (line, np.concatenate([line, line[:3]]), line * 0 + n, line * 0 - 1):
+        args = (x, dim, places)
+        assert told(fronts["Idi"], args) == told(plain["Idi"], args)
+    assert np.array_equal(x, kept)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.parametrize(("shape", "dim"), LARGE)
+def test_parts_are_added_one_after_the_other(
+    shape: tuple[int, ...], dim: int, dtype: str, built: Any
+) -> None:
+    rng = np.random.default_rng(9)
+    x = (rng.standard_normal(shape) * 1e4).astype(dtype)
+    for n in (shape[dim], 7, 1):
+        at = rng.integers(0, min(n, shape[dim]), min(shape[dim], 4000))
+        sizes = list(shape)
+        sizes[dim] = at.size
+        y = (rng.standard_normal(sizes) * 1e4).astype(dtype)
+        expected = np.moveaxis(x, dim, 0).copy()
+        np.add.at(expected, at, np.moveaxis(y, dim, 0))
+        expected = np.ascontiguousarray(np.moveaxis(expected, 0, dim))
+        out = x.copy()
+        assert built.add_at(out, dim, at, y) and out.tobytes() == expected.tobytes()
+        made = ufunc_loops.places(scatter.index_add, "Adis1")
+        found = made(x, dim, at, y, 1)
+        if dtype == "i8":
+            assert found.tobytes() == expected.tobytes()
+        else:
+            np.testing.assert_allclose(found, expected, 1e-4, 100)
+        for wrong in (at * 0 - 1, at * 0 + shape[dim]):
+            assert told(made, (x, dim, wrong, y, 1)) == told(
+                scatter.index_add, (x, dim, wrong, y, 1)
+            )
+            assert not built.add_at(out, dim, wrong, y) and out.tobytes() == expected.tobytes()
+        assert not built.add_at(out, dim, at, y.astype("f2"))
+        assert not built.add_at(out, dim, at, y[..., None])
+        assert not built.add_at(out, len(shape), at, y)
+    assert not built.add_at(out, dim, np.arange(shape[dim]), out)  # their own memory
+    out.flags.writeable = False
+    assert not built.add_at(out, dim, at, y)
+    assert not built.add_at()
 
 
 def test_ones_at_any_places() -> None:

@@ -343,7 +343,7 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             bump(me)
             return True
         try:
-            result = op.raw(*raws)
+            result = op.small(*raws)
         except (MemoryError, ValueError) as error:
             raise refusal(error, raws) from None
     except errors.REFUSALS:

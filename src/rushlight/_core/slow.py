@@ -285,7 +285,7 @@ def forward(op: Op, raws: Arguments) -> Any:
     """The raw results of an operation; see Note [Stored narrow]."""
     if T.Narrow.loaded:
         return NARROW.forward(op, raws)
-    return op.raw(*raws)
+    return op.small(*raws)
 
 
 def only_inference(op: Op, args: Arguments) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._native.ufunc_loops import add_at
 from .. import kernels
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def add_rows(out: Array, index: Array, source: Array) -> Array:
     target = out.reshape(out.shape[0], width)
     if rows.size >= kernels.LEAST and kernels.embedding_gradient.add_rows(target, index, rows):
         return out
+    if add_at(target, 0, index, rows):
+        return out
     if width == 1:
         np.add.at(target.reshape(-1), index, rows.reshape(-1))
     elif width <= _NARROW and out.dtype.kind in "fc" and out.shape[0] <= 8 * count:
@@ -144,6 +147,9 @@ def index_add(x: Array, axis: int, index: Array, source: Array, alpha: float = 1
         return add_rows(x.reshape(1).copy(), index.reshape(-1), source.reshape(-1)).reshape(())
     if axis % x.ndim == 0:
         return add_rows(x.copy(order="C"), index, source)
+    out = x.copy(order="C")
+    if add_at(out, axis, np.ascontiguousarray(index), np.ascontiguousarray(source)):
+        return out
     # Rows first: one transposed copy each way instead of strided additions.
     front = np.ascontiguousarray(np.moveaxis(x, axis, 0))
     if front.base is x or np.shares_memory(front, x):

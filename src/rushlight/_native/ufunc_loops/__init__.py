@@ -254,3 +254,11 @@ def _along(kind: str, x: object, dim: object, other: object = None) -> None:
 #: `along(kind, array, dimension)`: what `lanes.c` has of that kind for a dense array of float32,
 #: float64 or int64; None for what it leaves to others.
 along: Final[AnyCallable] = _along if _LANES is None else _LANES.along
+
+
+def _add_at(out: object, dim: object, index: object, source: object) -> bool:
+    return False
+
+
+#: `add_at(out, dimension, index, source)`: adds parts at places in place; whether it did.
+add_at: Final[AnyCallable] = _add_at if PLACES is None else PLACES.add_at

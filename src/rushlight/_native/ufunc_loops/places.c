@@ -3,7 +3,10 @@
 
 #define DIMENSIONS 8
 #define MOST 4096        /* indices */
-#define BYTES (1 << 16) /* of a result */
+#define KERNEL (1 << 14) /* from which rows are added by one */
+#define MORE (1 << 17)   /* from which kernels have several threads */
+#define LONG (1 << 15)   /* from which others may run meanwhile */
+#define BYTES (1 << 21)  /* of a result */
 #define MOST_ADDED 32    /* rows that are summed at once, `_RUN` in `gather.py` */
 #define MOST_SEARCHED 2048 /* elements that may not be zero */
 
@@ -16,12 +19,18 @@ static int holds_numbers(PyObject *x)
                                            PyTypeNum_ISBOOL(PyArray_TYPE((PyArrayObject *)x)));
 }
 
-/* Whether an array has few indices. */
-static int holds_indices(PyObject *x)
+/* Whether an array has indices. */
+static int is_index(PyObject *x)
 {
     PyArrayObject *array = (PyArrayObject *)x;
     return Py_TYPE(x) == &PyArray_Type && PyArray_DESCR(array) == integers &&
-           PyArray_ISALIGNED(array) && PyArray_SIZE(array) >= 1 && PyArray_SIZE(array) <= MOST;
+           PyArray_ISALIGNED(array) && PyArray_SIZE(array) >= 1;
+}
+
+/* Whether they are few. */
+static int holds_indices(PyObject *x)
+{
+    return is_index(x) && PyArray_SIZE((PyArrayObject *)x) <= MOST;
 }
 
 /* Indices that are few and lie one after the other. */
@@ -40,6 +49,189 @@ static int are_below(const npy_int64 *at, npy_intp size, npy_intp many)
             return 0;
     return 1;
 }
+
+/* ---- an index for each element, of arrays in order ------------------------------------------- */
+
+/* Indices of `outer` blocks of `count` lines of `inner` elements, of which a block of the array that
+   they name has `many`. Elements are read there (pick), written or added, in the order of indices; how
+   many there are to an index beside them: one, or for all of them one. */
+typedef struct {
+    npy_intp outer, count, inner, many, step;
+    const npy_int64 *at;
+} Lines;
+
+#define PICK(there, here) (here) = (there)
+#define PUT(there, here) (there) = (here)
+#define ADD(there, here) (there) += (here)
+
+/* Whether all indices were inside; seen without a sign, one below zero is huge. */
+#define ALONG(TYPE, DO)                                                                         \
+    {                                                                                           \
+        TYPE *t = (TYPE *)there, *h = (TYPE *)here;                                             \
+        for (npy_intp o = 0; o < l->outer; o++, t += l->many * l->inner)                        \
+            if (l->inner == 1)                                                                  \
+                for (npy_intp k = 0; k < l->count; k++, h += l->step) {                         \
+                    npy_uint64 place = (npy_uint64)*at++;                                       \
+                    if (place >= (npy_uint64)l->many)                                           \
+                        return 0;                                                               \
+                    DO(t[place], *h);                                                           \
+                }                                                                               \
+            else                                                                                \
+                for (npy_intp k = 0; k < l->count; k++)                                         \
+                    for (npy_intp i = 0; i < l->inner; i++, h += l->step) {                     \
+                        npy_uint64 place = (npy_uint64)*at++;                                   \
+                        if (place >= (npy_uint64)l->many)                                       \
+                            return 0;                                                           \
+                        DO(t[place * (npy_uint64)l->inner + i], *h);                            \
+                    }                                                                           \
+        return 1;                                                                               \
+    }
+
+static int pick_4(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(npy_uint32, PICK)
+static int pick_8(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(npy_uint64, PICK)
+static int put_4(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(npy_uint32, PUT)
+static int put_8(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(npy_uint64, PUT)
+static int add_4(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(float, ADD)
+static int add_8(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(double, ADD)
+static int add_whole(const Lines *l, char *there, char *here, const npy_int64 *at) ALONG(npy_uint64, ADD)
+
+typedef int (*Along)(const Lines *l, char *there, char *here, const npy_int64 *at);
+
+/* Reads indices of an array in order that have its sizes but along a dimension; whether they do. */
+static int read_lines(PyArrayObject *x, PyObject *given, int dim, Lines *l)
+{
+    PyArrayObject *index = (PyArrayObject *)given;
+    if (!is_index(given) || PyArray_NDIM(index) != PyArray_NDIM(x) || PyArray_SIZE(index) >= MORE ||
+        !is_dense(x) || !is_dense(index) || PyArray_ISBYTESWAPPED(x) || !PyArray_ISALIGNED(x))
+        return 0;
+    *l = (Lines){1, PyArray_DIM(index, dim), 1, PyArray_DIM(x, dim), 1, NULL};
+    for (int k = 0; k < PyArray_NDIM(x); k++) {
+        if (k != dim && PyArray_DIM(index, k) != PyArray_DIM(x, k))
+            return 0;
+        *(k < dim ? &l->outer : &l->inner) *= k == dim ? 1 : PyArray_DIM(x, k);
+    }
+    l->at = (const npy_int64 *)PyArray_BYTES(index);
+    return 1;
+}
+
+static int run_along(Along way, const Lines *l, char *there, char *here)
+{
+    PyThreadState *others = l->outer * l->count * l->inner >= LONG ? PyEval_SaveThread() : NULL;
+    int fine = way(l, there, here, l->at);
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+    return fine;
+}
+
+/* What adds up elements of an array, if any. */
+static Along adds(PyArrayObject *x)
+{
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    return descr == floats[0] ? add_4 : descr == floats[1] ? add_8 : descr == integers ? add_whole : NULL;
+}
+
+/* A copy of an array with elements written, or added, where indices name places along a dimension: for
+   it, the dimension, the indices and the elements, an array or a number. */
+static PyObject *copy_along(PyObject *const *args, int add)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3], *index;
+    int rank = holds_numbers(args[0]) ? PyArray_NDIM(x) : 0, overflow = 0;
+    int dim = rank < 1 || rank > DIMENSIONS ? -1 : read_dim(args[1], rank);
+    npy_intp item = dim < 0 ? 0 : PyArray_ITEMSIZE(x);
+    Along way = dim < 0 ? NULL : add ? adds(x) : item == 4 ? put_4 : item == 8 ? put_8 : NULL;
+    npy_uint64 number = 0;
+    Lines lines;
+    if (way == NULL || PyTypeNum_ISCOMPLEX(PyArray_TYPE(x)) || !read_lines(x, args[2], dim, &lines))
+        return NULL;
+    index = (PyArrayObject *)args[2];
+    char *here = (char *)&number;
+    if (Py_TYPE(args[3]) == &PyArray_Type) {
+        if (PyArray_DESCR(source) != PyArray_DESCR(x) || PyArray_NDIM(source) != rank ||
+            !PyArray_ISALIGNED(source) || !is_dense(source) ||
+            !PyArray_CompareLists(PyArray_DIMS(source), PyArray_DIMS(index), rank))
+            return NULL;
+        here = PyArray_BYTES(source);
+    }
+    else {
+        double value = PyFloat_CheckExact(args[3])  ? PyFloat_AS_DOUBLE(args[3])
+                       : PyLong_CheckExact(args[3]) ? (double)PyLong_AsLongAndOverflow(args[3], &overflow)
+                                                    : 1e300;
+        if (overflow || !(value > -1e15 && value < 1e15) || add)
+            return NULL;
+        if (PyArray_DESCR(x) == floats[0])
+            *(float *)here = (float)value;
+        else if (PyArray_DESCR(x) == floats[1])
+            *(double *)here = value;
+        else if (PyArray_DESCR(x) == integers && PyLong_CheckExact(args[3]))
+            *(npy_int64 *)here = (npy_int64)value;
+        else
+            return NULL;
+        lines.step = 0;
+    }
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
+    if (out == NULL)
+        return NULL;
+    memcpy(PyArray_BYTES(out), PyArray_BYTES(x), PyArray_NBYTES(x));
+    if (!run_along(way, &lines, PyArray_BYTES(out), here))
+        Py_CLEAR(out);
+    return (PyObject *)out;
+}
+
+#define ADD_ROWS(TYPE)                                                                          \
+    for (npy_intp o = 0; o < outer; o++, to += many * inner * sizeof(TYPE))                     \
+        for (npy_intp k = 0; k < count; k++, from += inner * sizeof(TYPE))                      \
+            if (inner == 1)                                                                     \
+                ((TYPE *)to)[at[k]] += *(const TYPE *)from;                                     \
+            else                                                                                \
+                for (npy_intp i = 0; i < inner; i++)                                            \
+                    ((TYPE *)to)[at[k] * inner + i] += ((const TYPE *)from)[i];
+
+/* Adds parts at places along a dimension, one after the other, in order. */
+static void add_rows(PyArrayObject *x, const npy_int64 *at, PyArrayObject *source, int dim)
+{
+    npy_intp outer = 1, inner = 1, many = PyArray_DIM(x, dim), count = PyArray_DIM(source, dim);
+    for (int k = 0; k < PyArray_NDIM(x); k++)
+        *(k < dim ? &outer : &inner) *= k == dim ? 1 : PyArray_DIM(x, k);
+    const char *from = PyArray_BYTES(source);
+    char *to = PyArray_BYTES(x);
+    PyThreadState *others = outer * count * inner >= LONG ? PyEval_SaveThread() : NULL;
+    if (PyArray_DESCR(x) == floats[0])
+        ADD_ROWS(float)
+    else if (PyArray_DESCR(x) == floats[1])
+        ADD_ROWS(double)
+    else
+        ADD_ROWS(npy_uint64)
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+}
+
+/* add_at(out, dimension, indices, parts): adds parts at places, one after the other, in place, all
+   arrays in order; whether it did. */
+static PyObject *add_at(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    PyArrayObject *x = given == 4 ? (PyArrayObject *)args[0] : NULL;
+    int rank = x == NULL || !holds_numbers(args[0]) ? 0 : PyArray_NDIM(x);
+    int dim = rank < 1 || rank > DIMENSIONS ? -1 : read_dim(args[1], rank);
+    PyArrayObject *source = dim < 0 ? NULL : (PyArrayObject *)args[3];
+    const npy_int64 *at = dim < 0 ? NULL : read_indices(args[2]);
+    if (at == NULL || Py_TYPE(args[3]) != &PyArray_Type || adds(x) == NULL || !is_dense(x) ||
+        !PyArray_ISALIGNED(x) || !PyArray_ISWRITEABLE(x) || PyArray_DESCR(source) != PyArray_DESCR(x) ||
+        PyArray_NDIM(source) != rank || !PyArray_ISALIGNED(source) || !is_dense(source) ||
+        PyArray_SIZE(source) >= MORE)
+        Py_RETURN_FALSE;
+    npy_intp count = PyArray_SIZE((PyArrayObject *)args[2]);
+    for (int k = 0; k < rank; k++)
+        if (PyArray_DIM(source, k) != (k == dim ? count : PyArray_DIM(x, k)))
+            Py_RETURN_FALSE;
+    const char *from = PyArray_BYTES(source), *to = PyArray_BYTES(x);
+    if (!are_below(at, count, PyArray_DIM(x, dim)) ||
+        (from < to + PyArray_NBYTES(x) && to < from + PyArray_NBYTES(source)))
+        Py_RETURN_FALSE;
+    add_rows(x, at, source, dim);
+    Py_RETURN_TRUE;
+}
+
+/* ---- few of any ----------------------------------------------------------------------------- */
 
 /* The places of a few indices in two arrays, one after the other in the order of the indices. */
 typedef struct {
@@ -70,7 +262,10 @@ static PyObject *add_elements(PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3];
     PyArrayObject *index = (PyArrayObject *)args[2];
+    PyObject *found = copy_along(args, 1);
     int type = type_of(args[0]), rank;
+    if (found != NULL || PyErr_Occurred())
+        return found;
     if (type < 0 || type_of(args[3]) != type || !holds_indices(args[2]) || !is_dense(x) ||
         PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST || PyArray_SIZE(index) == MOST)
         return NULL;
@@ -116,43 +311,33 @@ static PyObject *add_parts(PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3];
     const npy_int64 *at = read_indices(args[2]);
-    int type = type_of(args[0]), overflow;
-    if (at == NULL || type < 0 || type_of(args[3]) != type || !is_dense(x) || !is_dense(source) ||
+    int overflow;
+    if (at == NULL || !holds_numbers(args[0]) || Py_TYPE(args[3]) != &PyArray_Type ||
         PyArray_NDIM((PyArrayObject *)args[2]) != 1 || !PyLong_CheckExact(args[4]) ||
         PyLong_AsLongAndOverflow(args[4], &overflow) != 1)
         return NULL;
     int rank = PyArray_NDIM(x);
-    if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(source) != rank ||
-        PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST || PyArray_SIZE(source) > MOST)
+    if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(source) != rank || adds(x) == NULL ||
+        PyArray_DESCR(source) != PyArray_DESCR(x) || !is_dense(x) || !is_dense(source) ||
+        !PyArray_ISALIGNED(x) || !PyArray_ISALIGNED(source) || PyArray_SIZE(x) < 1 ||
+        PyArray_SIZE(x) >= MORE || PyArray_SIZE(source) >= MORE)
         return NULL;
     int dim = read_dim(args[1], rank);
-    npy_intp size = PyArray_SIZE((PyArrayObject *)args[2]);
-    npy_intp many = dim < 0 ? 0 : PyArray_DIM(x, dim), inner = 1;
+    npy_intp size = PyArray_SIZE((PyArrayObject *)args[2]), many = dim < 0 ? 0 : PyArray_DIM(x, dim);
     if (dim < 0 || PyArray_DIM(source, dim) != size || !are_below(at, size, many))
         return NULL;
-    for (int k = 0; k < rank; k++) {
+    for (int k = 0; k < rank; k++)
         if (k != dim && PyArray_DIM(x, k) != PyArray_DIM(source, k))
             return NULL;
-        inner *= k > dim ? PyArray_DIM(x, k) : 1;
-    }
-    npy_intp width = PyArray_SIZE(x) / many, outer = width / inner;
-    if (width > 16 || (width > 1 && many > 8 * size))
+    npy_intp width = PyArray_SIZE(x) / many, parts = PyArray_SIZE(source);
+    if (PyArray_DESCR(x) != integers &&
+        (parts <= MOST ? width > 16 || (width > 1 && many > 8 * size) : dim == 0 && parts >= KERNEL))
         return NULL;
     PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
     if (out == NULL)
         return NULL;
-    char *to = PyArray_BYTES(out);
-    const char *from = PyArray_BYTES(source);
-    memcpy(to, PyArray_BYTES(x), PyArray_NBYTES(x));
-    for (npy_intp o = 0; o < outer; o++)
-        for (npy_intp k = 0; k < size; k++)
-            for (npy_intp i = 0; i < inner; i++) {
-                npy_intp read = (o * size + k) * inner + i, written = (o * many + at[k]) * inner + i;
-                if (type == 0)
-                    ((float *)to)[written] += ((const float *)from)[read];
-                else
-                    ((double *)to)[written] += ((const double *)from)[read];
-            }
+    memcpy(PyArray_BYTES(out), PyArray_BYTES(x), PyArray_NBYTES(x));
+    add_rows(out, at, source, dim);
     return (PyObject *)out;
 }
 
@@ -256,11 +441,21 @@ static PyObject *lose(PyObject *const *args)
 static PyObject *gather(PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[2];
-    int rank = holds_numbers(args[0]) && holds_indices(args[2]) ? PyArray_NDIM(x) : 0;
+    int rank = holds_numbers(args[0]) && is_index(args[2]) ? PyArray_NDIM(x) : 0;
     if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(index) != rank)
         return NULL;
     int dim = read_dim(args[1], rank);
     if (dim < 0)
+        return NULL;
+    Lines lines;
+    if ((PyArray_ITEMSIZE(x) == 4 || PyArray_ITEMSIZE(x) == 8) && read_lines(x, args[2], dim, &lines)) {
+        PyArrayObject *found = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(index));
+        Along way = PyArray_ITEMSIZE(x) == 4 ? pick_4 : pick_8;
+        if (found != NULL && !run_along(way, &lines, PyArray_BYTES(x), PyArray_BYTES(found)))
+            Py_CLEAR(found);
+        return (PyObject *)found;
+    }
+    if (!holds_indices(args[2]))
         return NULL;
     npy_intp size = PyArray_SIZE(index), many = PyArray_DIM(x, dim);
     for (int k = 0; k < rank; k++)
@@ -283,6 +478,11 @@ static PyObject *gather(PyObject *const *args)
     }
     return (PyObject *)out;
 }
+
+#define SELECT_PARTS(SIZE)                                                                      \
+    for (npy_intp o = 0; o < outer; o++, from += many * (SIZE))                                 \
+        for (npy_intp k = 0; k < size; k++, to += (SIZE))                                       \
+            memcpy(to, from + at[k] * (SIZE), (SIZE));
 
 /* For an array, a dimension and a vector of indices. */
 static PyObject *select_parts(PyObject *const *args)
@@ -314,9 +514,12 @@ static PyObject *select_parts(PyObject *const *args)
         return NULL;
     const char *from = PyArray_BYTES(x);
     char *to = PyArray_BYTES(out);
-    for (npy_intp o = 0; o < outer; o++, from += many * inner)
-        for (npy_intp k = 0; k < size; k++, to += inner)
-            memcpy(to, from + at[k] * inner, inner);
+    if (inner == 4)
+        SELECT_PARTS(4)
+    else if (inner == 8)
+        SELECT_PARTS(8)
+    else
+        SELECT_PARTS(inner)
     return (PyObject *)out;
 }
 
@@ -520,7 +723,7 @@ static PyObject *add_indexed(PyObject *module, PyObject *const *args, Py_ssize_t
 
 /* The first letter says which: "G" elements, for an array, a dimension, indices and a flag that
    isn't read; "I" parts, for an array, a dimension and indices; "W" rows; "S" and "A" elements and
-   parts added; "H" ones at places; "N" the loss that they are; "X" what a
+   parts added, "T" elements written; "H" ones at places; "N" the loss that they are; "X" what a
    tuple of indices names. There is a letter for each argument. */
 static PyObject *take_places(const char *letters, PyObject *const *args)
 {
@@ -528,6 +731,7 @@ static PyObject *take_places(const char *letters, PyObject *const *args)
     case 'G': return gather(args);
     case 'W': return take_rows(args);
     case 'S': return add_elements(args);
+    case 'T': return copy_along(args, 0);
     case 'A': return add_parts(args);
     case 'H': return mark_places(args);
     case 'N': return lose(args);
@@ -549,6 +753,8 @@ static PyTypeObject places_type = SHORT_TYPE(
 static PyMethodDef methods[] = {
     {"add_indexed", (PyCFunction)(void (*)(void))add_indexed, METH_FASTCALL,
      "Floats added at indices into zeros; None for odd ones."},
+    {"add_at", (PyCFunction)(void (*)(void))add_at, METH_FASTCALL,
+     "Adds parts at places along a dimension, in place; whether it did."},
     {NULL}
 };
 

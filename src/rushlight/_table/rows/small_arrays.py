@@ -67,7 +67,8 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
 #: The same of look-ups by indices, which `places.c` knows, with a letter for each argument.
 PLACES: Final = {
     ("shape.scatter", "gather"): "Gdif", ("shape.scatter", "index_select"): "Idi",
-    ("shape.scatter", "scatter_add"): "Sdis", ("shape.scatter", "index_add"): "Adis1",
+    ("shape.scatter", "scatter_add"): "Sdis", ("shape.scatter", "scatter"): "Tdis",
+    ("shape.scatter", "index_add"): "Adis1",
     ("shape.gather", "one_hot"): "Hn", ("nn.embedding", "embedding"): "Wi---",
     ("shape.indexing", "nonzero"): "Z", ("shape.indexing", "index"): "Xi",
     ("nn.class_losses", "nll_loss"): "Ntnri",
