@@ -17,6 +17,7 @@ ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc
 root: Final = np.sqrt
 reciprocal: Final = np.reciprocal
+reshape: Final = np.reshape
 empty: Final[Any] = np.empty
 empty_like: Final[Any] = np.empty_like
 number_types: Final = (np.generic,)

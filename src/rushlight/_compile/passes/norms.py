@@ -10,9 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..._array.memory.aliasing import UFUNC_OF, reciprocal, root
+from ..._array.memory.aliasing import UFUNC_OF, reciprocal, reshape, root
 from ..._array.reduce import reduce
 from ..._formula.words import WORLDS, sqrt
 from ..._table.nn.normalization import channel_gradients, normalise, unbiased_variance
@@ -97,7 +95,7 @@ class _Term:
         made = v.like(len(program.values), kind="result", view=True, holder=None,
                       shape=v.shape + ones, strides=v.strides + v.strides * len(ones))  # fmt: skip
         program.values.append(made)
-        self.steps.add("call", np.reshape, "reshape", (v, made.shape), (made,))
+        self.steps.add("call", reshape, "reshape", (v, made.shape), (made,))
         return _Term(self.steps, made)
 
     def __sub__(self, other: object) -> _Term:
