@@ -101,6 +101,70 @@ def test_whole_functions_run_where_nobody_is_on_and_the_types_are_settled(entry:
     assert some(1) == any_(1) == ("passed on", 1)
 
 
+def test_views_by_integers_run_the_operation_for_so_many_and_say_why_not_elsewhere(
+    entry: Entry,
+) -> None:
+    def view(op: object, x: object, places: tuple[int, ...]) -> tuple[object, ...]:
+        if 7 in places:
+            raise IndexError
+        return ("view", op, x, places)
+
+    a = Special()
+    called = entry(note, note, "view", (Kind, view, ("none", None, "two")))
+    assert called(a) == ("view", "none", a, ()) and called(a, 1, 2) == ("view", "two", a, (1, 2))
+    assert called(a, 1, 7) == ("passed on", a, 1, 7)
+    for given in ((), (a, 1), (a, 1, 2, 3), (a, 1, True), (a, 1.0, 2), (object(),), (1, 2, 3)):
+        assert called(*given) == ("passed on", *given)
+    assert called(a, k=1) == ("passed on", a, ("k", 1))
+
+    def stop(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        entry(note, note, "view", (Kind, stop, ("x",)))(a)
+
+
+def test_an_entry_in_a_class_is_a_method_whose_function_is_what_is_found(entry: Entry) -> None:
+    on: list[object] = []
+
+    def method(self: object, *args: object, **words: object) -> tuple[object, ...]:
+        """What it does."""
+        return ("method", self, *args, *words.items())
+
+    class Asked:
+        act = entry(method, method, "method", (on, run))
+
+    class Below(Asked):
+        def both(self) -> tuple[object, ...]:
+            return super().act(1)
+
+    x, y = Asked(), Below()
+    assert Asked.act is method and Below.act is method and x.act.__func__ is method
+    assert x.act.__self__ is x and x.act.__doc__ == "What it does."
+    # Until the interpreter knows this call; pytest takes those in assertions apart.
+    called = [x.act(1, 2) for _ in range(200)] + [y.act(1, 2), y.both()]
+    assert called[:200] == [("ran", x, 1, 2)] * 200 and called[200] == ("ran", y, 1, 2)
+    assert called[201][0] in ("ran", "method") and called[201][1:] == (y, 1)
+    bound = x.act
+    assert bound(3) == ("method", x, 3) and Asked.act(x, k=1) == ("method", x, ("k", 1))
+    on.append(True)
+    assert [x.act(1, 2) for _ in range(200)] == [("method", x, 1, 2)] * 200
+    on.clear()
+    x.act = note  # type: ignore[method-assign]
+    assert x.act(5) == ("passed on", 5)
+    Below.act = note  # type: ignore[assignment]
+    assert y.act(5) == ("passed on", y, 5)
+
+
+def test_parts_that_no_kind_has_are_refused(entry: Entry) -> None:
+    for kind, parts in (
+        ("method", (1, run)), ("method", ([],)), ("view", (Kind, run, [])), ("view", (1, run, ())),
+        ("views", (Kind, run, ())),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="no such kind"):
+            entry(note, note, kind, parts)
+
+
 def test_errors_go_to_whom_it_may_concern_and_others_end_the_program(entry: Entry) -> None:
     seen: list[object] = []
 

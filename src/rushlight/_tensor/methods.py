@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from .._array import types as T
 from .._base import errors
 from .._base.lazy import LOCK, load
+from .._base.size import Size
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
 from .._core.interposers import NOT_HANDLED, call_whole, misfit
 from .._core.mode import ALERTED, is_interposed
 from .._core.op import Op
 from .._core.storage import TensorBase, new_tensor
+from .._native.ufunc_loops import ENTRY, FIELDS
 from .._table import TENSOR_METHODS
+from .._table.rows import composite
 from .._table.rows.composite import METHODS
 from .._table.rows.row import ROWS
 from .help_texts import describe
@@ -354,15 +357,29 @@ class Later:
         """The method, which `Tensor` then has under its name."""
         with LOCK:
             found = vars(Tensor)[self.name]
-            if found is self:
+            if found is not self:
+                found = getattr(Tensor, self.name)
+            else:
                 found = self.maker()
                 if self.name[:2] == "__" and found.__name__ in ("operator", "equality"):
                     found.__name__ = KNOWN_AS.get(self.name, self.name)
                 if isinstance(found, FunctionType) and found.__code__ not in ENTRIES:
                     _enter(self.name, found)
                 _say_where(self.name, found)
-                setattr(Tensor, self.name, found)
+                setattr(Tensor, self.name, _with_entry(found))
         return found
+
+
+def _with_entry(method: Callable[..., object]) -> Callable[..., object]:
+    """The method as the class has it: with its usual calls taken in C where nobody is on and that
+    is known, see Note [Entries]. Who is on has its calls found by their frames.
+    """
+    plain: Any = getattr(method, "_in_no_mode", method)
+    entry = composite.ENTRIES.get(method) or composite.ENTRIES.get(plain)
+    if entry is None or ENTRY is None:
+        return method
+    made: Callable[..., object] = ENTRY(method, method, "method", (ALERTED, entry))
+    return made
 
 
 def _say_where(name: str, method: object) -> None:
@@ -414,10 +431,30 @@ def attach() -> None:
     for name in ("div", "rdiv", "idiv"):
         same = f"__{name.replace('div', 'truediv')}__"
         setattr(Tensor, f"__{name}__", Later(f"__{name}__", partial(getattr, Tensor, same)))
+    _put_fields()
     for name in ("_view_func", "_view_func_unsafe", "_rev_view_func_unsafe"):
         setattr(Tensor, name, Later(name, partial(_view_method, name)))
     for name in ("detach", "__getitem__", "__setitem__", "__delitem__"):
         _say_where(name, vars(Tensor)[name])
+
+
+#: What tensors are asked about their arrays: attributes and methods, with their letters in
+#: `fields.c`.
+_ATTRIBUTES: Final = {"shape": "S", "ndim": "D"}
+_QUESTIONS: Final = {"size": "S", "dim": "D", "numel": "N", "is_contiguous": "C"}
+
+
+def _put_fields() -> None:
+    """Has these answered in C where that is there."""
+    if FIELDS is None or ENTRY is None:
+        return
+    FIELDS.set_size(Size)
+    for name, letter in _ATTRIBUTES.items():
+        setattr(Tensor, name, FIELDS.Attribute(getattr(Tensor, name), letter))
+    for name, letter in _QUESTIONS.items():
+        method = getattr(Tensor, name)
+        entry = ENTRY(method, method, "method", (ALERTED, FIELDS.Field(method, letter)))
+        setattr(Tensor, name, entry)
 
 
 def settle() -> None:

@@ -175,6 +175,7 @@ def _overridable() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
                 names.setdefault(function, f"{name}.{short}")
     settle()
     for short, attribute in vars(Tensor).items():
+        attribute = getattr(attribute, "function", attribute)  # of an entry, see Note [Entries]
         if isinstance(attribute, (_types.FunctionType, property)) and not short.startswith("_"):
             method: Any = attribute
             if isinstance(attribute, property):
@@ -197,8 +198,8 @@ def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
 
 def get_default_nowrap_functions() -> set[Any]:
     """The attributes whose results don't get the class of a subclass."""
-    return {vars(Tensor)[name].fget for name in ("_base", "grad", "shape", "dtype", "device")
-            if isinstance(vars(Tensor).get(name), property)}  # fmt: skip
+    found = (getattr(Tensor, name) for name in ("_base", "grad", "shape", "dtype", "device"))
+    return {member.fget for member in found if isinstance(member, property)}
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:

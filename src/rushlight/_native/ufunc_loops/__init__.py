@@ -40,6 +40,8 @@ sums by the loops of `matmul` and `vecdot`.
 
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
+`fields.c` says what tensors are asked about their arrays: shapes, and whether they lie in order.
+
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
 """
 
@@ -90,6 +92,8 @@ NORMS: Final = _module("norms")
 FACTORS: Final = _module("factors")
 #: The extension module of small new arrays and of questions about them, or None.
 FRESH: Final = _module("fresh")
+#: The extension module of what tensors are asked, or None.
+FIELDS: Final = _module("fields")
 #: The extension module of updates in place, or None.
 SWEEPS: Final = _module("sweeps")
 #: Elements up to which the loops are called directly.
@@ -175,6 +179,16 @@ def norm(plain: AnyCallable, letters: str) -> AnyCallable:
 def factor(plain: AnyCallable, letters: str) -> AnyCallable:
     """A factorisation, with small matrices done in C; see `take_factor` there."""
     return _put_before(plain, letters, FACTORS, "Factor")
+
+
+def _in_order(t: Any) -> bool:
+    return bool(t._raw.flags.c_contiguous)
+
+
+#: `in_order(tensor)`: whether a tensor's elements lie in order, without gaps.
+in_order: Final[Callable[[Any], bool]] = (
+    _in_order if FIELDS is None else FIELDS.Field(_in_order, "C")
+)
 
 
 def set_bounds(least: float, most: float, sure: float) -> None:

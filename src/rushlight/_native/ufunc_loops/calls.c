@@ -325,6 +325,55 @@ static PyObject *call_whole(PyObject *me, PyObject *const *args, size_t flags, P
     return found != NULL ? found : ask_of_error(self, args, count, NULL);
 }
 
+/* A view by integers alone, as `x.transpose(0, 1)`: its parts are the class of tensors, what runs,
+   and a tuple of operations, of which the one for so many integers is taken (None: there is none).
+   A view changes nothing: who says what is wrong makes it again. */
+static PyObject *call_view(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Entry *self = (Entry *)me;
+    Py_ssize_t count = PyVectorcall_NARGS(flags), more = count - 1;
+    if (count < 1 || (names != NULL && PyTuple_GET_SIZE(names) > 0) ||
+        more >= PyTuple_GET_SIZE(self->parts[2]) ||
+        !PyObject_TypeCheck(args[0], (PyTypeObject *)self->parts[0]))
+        return pass_on(self, args, flags, names);
+    PyObject *op = PyTuple_GET_ITEM(self->parts[2], more);
+    int fine = op != Py_None;
+    for (Py_ssize_t k = 1; k < count; k++)
+        fine = fine && PyLong_CheckExact(args[k]);
+    if (!fine)
+        return pass_on(self, args, flags, names);
+    PyObject *places = PyTuple_New(more);
+    if (places == NULL)
+        return NULL;
+    for (Py_ssize_t k = 0; k < more; k++)
+        PyTuple_SET_ITEM(places, k, Py_NewRef(args[k + 1]));
+    PyObject *call[3] = {op, args[0], places};
+    PyObject *found = PyObject_Vectorcall(self->parts[1], call, 3, NULL);
+    Py_DECREF(places);
+    if (found != NULL || !PyErr_ExceptionMatches(PyExc_Exception))
+        return found;
+    PyErr_Clear();
+    return pass_on(self, args, flags, names);
+}
+
+/* A method: its parts are the list of those who are on, and what takes its calls where there is
+   nobody. */
+static PyObject *call_method(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
+{
+    Entry *self = (Entry *)me;
+    if (PyList_GET_SIZE(self->parts[0]) > 0)
+        return pass_on(self, args, flags, names);
+    return PyObject_Vectorcall(self->parts[1], args, flags, names);
+}
+
+/* In a class an entry is a method: what looks it up gets the function, and only a call, which the
+   interpreter makes without binding, comes here. */
+static PyObject *bind_entry(PyObject *me, PyObject *instance, PyObject *owner)
+{
+    PyObject *function = ((Entry *)me)->function;
+    return instance == NULL ? Py_NewRef(function) : PyMethod_New(function, instance);
+}
+
 /* A function without usual calls: all are handed on as they came. */
 static PyObject *call_any(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
 {
@@ -337,13 +386,18 @@ static const struct {
     Py_ssize_t parts;
 } ways[] = {
     {"one", call_on_one, 3}, {"two", call_on_two, 3}, {"plan", call_planned, 2},
-    {"whole", call_whole, 3}, {"any", call_any, 0},
+    {"whole", call_whole, 3}, {"any", call_any, 0}, {"view", call_view, 3},
+    {"method", call_method, 2},
 };
 
 static int are_apt(const char *kind, PyObject *const *parts)
 {
     if (kind[0] == 'a')
         return 1;
+    if (kind[0] == 'm')
+        return PyList_CheckExact(parts[0]);
+    if (kind[0] == 'v')
+        return PyType_Check(parts[0]) && PyTuple_CheckExact(parts[2]);
     if (kind[0] == 'o' || kind[0] == 't')
         return PyType_Check(parts[0]);
     if (kind[0] == 'p')
@@ -409,8 +463,10 @@ static PyTypeObject entry_type = {
     .tp_name = "type", /* what PyTorch's builtins say that they are methods of */
     .tp_doc = "What takes the usual calls of a function.",
     .tp_basicsize = sizeof(Entry),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_vectorcall_offset = offsetof(Entry, call),
+    .tp_descr_get = bind_entry,
     .tp_call = PyVectorcall_Call,
     .tp_new = make_entry,
     .tp_traverse = (traverseproc)traverse_entry,

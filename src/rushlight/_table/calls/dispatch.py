@@ -425,7 +425,7 @@ def variant(name: str, rows: list[Row], kind: str) -> AnyCallable:
     if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
         made.__module__ = f"{package_name()}.nn.functional"
     general.function = made
-    if kind != "method" and (made is others or not first.op.is_view):  # a method is no builtin
+    if made is others or not first.op.is_view:
         count = 0 if short is None else len(short.tensors)
         apt = count == 2 or (count == 1 and len(rows) == 1)
         enter_row(made, short if apt else None, general, _plan(general))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..._core.apply import apply1, apply2
+from ..._core.apply import apply1, apply2, apply_view
 from ..._core.storage import TensorBase
 from ..._native.ufunc_loops import ENTRY
 from ..rows.composite import ENTRIES
@@ -40,3 +40,13 @@ def enter_row(function: AnyCallable, op: Op | None, general: Any, others: AnyCal
         run = apply1 if one else apply2
         entry = ENTRY(function, entry, "one" if one else "two", (TensorBase, run, op))
     ENTRIES[function] = entry
+
+
+def enter_view(function: AnyCallable, *ops: Op | None) -> AnyCallable:
+    """The function of a view, with calls that give nothing but integers taken in C.
+
+    The operations are those for no integer, for one, and so on; None where there is none.
+    """
+    if ENTRY is not None:
+        ENTRIES[function] = ENTRY(function, function, "view", (TensorBase, apply_view, ops))
+    return function

@@ -13,6 +13,7 @@ from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..._native.ufunc_loops import sizes_of
 from ..rows.row import Row
+from .entries import enter_view
 from .long_integers import refuse_misuse
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _bare(op: Op, general: AnyCallable) -> AnyCallable:
             return apply_view(op, args[0], ())
         return general(*args, **kwargs)
 
-    return function
+    return enter_view(function, op)
 
 
 def _bare_or_one(op: Op, one: Op, general: AnyCallable) -> AnyCallable:
@@ -60,7 +61,7 @@ def _bare_or_one(op: Op, one: Op, general: AnyCallable) -> AnyCallable:
                 return apply_view(one, args[0], args[1:])
         return general(*args, **kwargs)
 
-    return function
+    return enter_view(function, op, one)
 
 
 def _one(op: Op, general: AnyCallable) -> AnyCallable:
@@ -74,7 +75,7 @@ def _one(op: Op, general: AnyCallable) -> AnyCallable:
             return apply_view(op, args[0], args[1:])
         return general(*args, **kwargs)
 
-    return function
+    return enter_view(function, None, op)
 
 
 def _two(op: Op, general: AnyCallable) -> AnyCallable:
@@ -88,7 +89,7 @@ def _two(op: Op, general: AnyCallable) -> AnyCallable:
                     return general(*args)  # says why
         return general(*args, **kwargs)
 
-    return function
+    return enter_view(function, None, None, op)
 
 
 def _take_sizes(op: Op, general: AnyCallable, rest: tuple[object, ...], packs: bool) -> AnyCallable:

@@ -23,14 +23,14 @@ from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, current, is_interposed
 from ..._core.storage import TensorBase, new_tensor, version_cell
-from ..._native.ufunc_loops import has_shape, sizes_of
+from ..._native.ufunc_loops import FIELDS, has_shape, in_order, sizes_of
 from ..calls.argument_parser import complaint_of_c, is_integer, misuse
 from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers
 from ..calls.dispatch import Dispatcher
 from ..calls.long_integers import refuse_misuse
-from ..rows.composite import asks, composite, make_asking
+from ..rows.composite import ENTRIES, asks, composite, make_asking
 from ..rows.row import linear
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> Any:
         if handled is not NOT_HANDLED:
             return handled
     if memory_format is contiguous_format:
-        return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
+        return self if in_order(self) else apply1(clone_contiguous.op, self)
     if type(memory_format) is not MemoryFormat:
         raise misuse("method", "contiguous", (), {"memory_format": memory_format})
     if memory_format is preserve_format:
@@ -210,6 +210,10 @@ def contiguous(self: Tensor, *, memory_format: Any = contiguous_format) -> Any:
     if T.is_channels_last(_rank(self, memory_format)._raw):
         return self
     return apply1(clone_channels_last.op, self)
+
+
+if FIELDS is not None:
+    ENTRIES[contiguous] = FIELDS.Field(contiguous, "T")
 
 
 def is_laid_out(t: Tensor, memory_format: memory_format | None) -> bool:
@@ -237,7 +241,7 @@ def reshape(input: Tensor, /, *shape: Any, **kwargs: Any) -> Any:
     size = None if kwargs else sizes_of(shape)
     if size is not None:
         try:
-            if input._raw.flags.c_contiguous:
+            if in_order(input):
                 return apply_view(view.op, input, (size,))
             return _lay_anew(input, size)
         except RuntimeError:
@@ -440,7 +444,6 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Any:
 @composite("", method=True)
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view where the layout allows it."""
-    array = input._raw
-    if not array.flags.c_contiguous:
+    if not in_order(input):
         input = apply1(clone_contiguous.op, input)
-    return apply_view(view.op, input, ((-1,) if array.size else (0,),))
+    return apply_view(view.op, input, ((-1,) if input._raw.size else (0,),))
