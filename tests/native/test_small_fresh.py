@@ -82,11 +82,12 @@ def test_few_draws_are_those_of_many(built: Any, monkeypatch: pytest.MonkeyPatch
 def test_odd_blocks_draw_nothing(built: Any) -> None:
     block, units = np.arange(624, dtype=np.uint32), np.ones(624, np.float32)
     for start in (-1, 620, 1 << 70, 1.0, None, True):
-        assert built.taken(units, start, (5,)) is None and built.shuffled(block, start, 6) is None
+        assert built.uniforms(block, start, (5,)) is None
+        assert built.shuffled(block, start, 6) is None
         assert built.normals(1, block, start, (16,)) is None
     for other in (units[::2], units.astype(np.float64), units.reshape(2, -1), units.tolist(), None,
-                  block, units.view(Alike)):  # fmt: skip
-        assert built.taken(other, 0, (5,)) is None
+                  units.view(Alike)):  # fmt: skip
+        assert built.uniforms(other, 0, (5,)) is None
     for other in (block[::2], block.astype(np.int64), block.reshape(2, -1), None):
         assert built.shuffled(other, 0, 6) is None and built.normals(1, other, 0, (16,)) is None
     for n in (0, -1, 626, 1 << 70, 2.0, True, None):
@@ -106,10 +107,10 @@ def test_odd_blocks_draw_nothing(built: Any) -> None:
         built.normals(0, block, 0, (16,))
     with pytest.raises(TypeError):
         built.normals("1", block, 0, (16,))
-    before = sys.getrefcount(units)
+    before = sys.getrefcount(block)
     for _ in range(100):
-        built.taken(units, 3, (4, 4))
-    assert sys.getrefcount(units) == before
+        built.uniforms(block, 3, (4, 4))
+    assert sys.getrefcount(block) == before
 
 
 class Alike(np.ndarray):
@@ -117,13 +118,14 @@ class Alike(np.ndarray):
 
 
 def test_shapes_of_arrays_and_ranges_of_elements(built: Any) -> None:
-    units = np.arange(624, dtype=np.float32)
+    block = np.arange(624, dtype=np.uint32) * 6_777_777
     like = np.ones((3, 4), np.float32)
-    assert same(built.taken(units, 7, like), units[7:19].reshape(3, 4))
+    units = ((block & 0xFFFFFF) * np.float32(2.0**-24)).astype(np.float32)
+    assert same(built.uniforms(block, 7, like), units[7:19].reshape(3, 4))
     for odd in (like.T, like[:, ::2], like.astype(np.float64), like[:1], like.view(Alike),
                 units[:0], like[0, 0], np.ones(8194, np.float32),
                 np.ones((30, 30), np.float32)):  # fmt: skip
-        assert built.taken(units, 7, odd) is None
+        assert built.uniforms(block, 7, odd) is None
     nan, inf = float("nan"), float("inf")
     for kind in (np.float32, np.float64):
         for values in ([0, 1, 0.5], [-0.0], [1.0000001], [-1e-45], [nan, 0], [0, nan], [inf],

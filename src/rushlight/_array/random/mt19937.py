@@ -24,6 +24,7 @@ from ..._native import prebuilt
 from ..._native.cpython import memory
 from ..._native.ufunc_loops import FRESH
 from .. import kernels
+from ..types import FLOAT32
 from .box_muller import Polar, Scratch
 
 if TYPE_CHECKING:
@@ -102,6 +103,13 @@ def _see_memory(bits: Any) -> Any:
         return False
     same = bool((found[:BLOCK] == shown["key"]).all()) and int(found[BLOCK]) == shown["pos"]
     return found if same else False
+
+
+def _draws_some(shape: tuple[int, ...] | Array) -> bool:
+    """Whether float32 numbers are drawn in the end, be it in another way."""
+    if isinstance(shape, tuple):
+        return 0 not in shape
+    return shape.dtype is FLOAT32 and shape.size > 0
 
 
 class Stream:
@@ -308,12 +316,18 @@ class Stream:
             return None
         with self.lock:
             start = self._at
+            if start == BLOCK and code is not None and _draws_some(shape):
+                # As `words` does, so that the first draw of a block isn't a slow one.
+                self._block = code.words(self._bits, 1)
+                self._at = start = 0
+                self._fresh = False
+                self._forget_block()
             if normal and code is not None:
                 made = FRESH.normals(code.of_normals, self._block, start, shape)
             elif normal:
                 made = FRESH.paired(self._normals, start, shape)
             else:
-                made = FRESH.taken(self._units, start, shape)
+                made = FRESH.uniforms(self._block, start, shape)
             if made is not None:
                 self._at = start + made.size
             return made

@@ -222,16 +222,20 @@ static npy_intp read_block(PyObject *block, PyObject *start, npy_intp *from)
     return overflow || *from < 0 ? -1 : PyArray_SIZE(words) - *from;
 }
 
-/* The floats of a block from a place on in a shape, for (block, start, shape). */
-static PyObject *taken(PyObject *module, PyObject *const *args, Py_ssize_t count)
+/* Uniforms of 24 bits of a block's words from a place on in a shape, for (block, start, shape). */
+static PyObject *uniforms(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     npy_intp sizes[DIMENSIONS], size, from;
     int rank = count == 3 ? read_shape(args[2], sizes, &size) : -1;
-    if (rank < 0 || type_of(args[0]) != 0 || read_block(args[0], args[1], &from) < size)
+    if (rank < 0 || read_block(args[0], args[1], &from) < size)
         Py_RETURN_NONE;
     PyArrayObject *out = new_array(floats[0], rank, sizes);
-    if (out != NULL)
-        memcpy(PyArray_BYTES(out), PyArray_BYTES((PyArrayObject *)args[0]) + 4 * from, 4 * size);
+    if (out == NULL)
+        return NULL;
+    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
+    float *to = (float *)PyArray_BYTES(out);
+    for (npy_intp k = 0; k < size; k++)
+        to[k] = (float)(words[k] & 0xFFFFFF) * (1.0f / (1 << 24));
     return (PyObject *)out;
 }
 
@@ -427,7 +431,7 @@ static PyObject *counted(PyObject *module, PyObject *const *args, Py_ssize_t cou
 static PyMethodDef methods[] = {
     {"spaced", QUICKLY(spaced), "Numbers from one to another; None for odd ones."},
     {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
-    {"taken", QUICKLY(taken), "Floats of a block in a shape; None for odd ones."},
+    {"uniforms", QUICKLY(uniforms), "Uniforms of a block's words in a shape; None for odd ones."},
     {"normals", QUICKLY(normals), "Normals of a block's words in a shape; None for odd ones."},
     {"paired", QUICKLY(paired), "Normals that are worked out in a shape; None for odd ones."},
     {"shuffled", QUICKLY(shuffled), "A permutation by a block's words; None for odd ones."},

@@ -43,7 +43,7 @@ LATE: Final = frozenset((
     "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
     "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul", "type_as", "numpy",
     "is_complex", "is_floating_point", "expand_as", "view_as", "reshape_as", "squeeze_",
-    "unsqueeze_", "t_", "transpose_",
+    "unsqueeze_", "t_", "transpose_", "rand_like", "randn_like",
 ))  # fmt: skip
 #: Functions of which no signature is known, because they are Python in PyTorch, too.
 UNSIGNED: Final = frozenset((

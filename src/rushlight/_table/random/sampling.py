@@ -12,7 +12,7 @@ from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
-from ..._core.storage import TensorBase, bump
+from ..._core.storage import TensorBase, bump, new_tensor
 from ..._native.ufunc_loops import sizes_of
 from ..calls import dtype_checks as _checks
 from ..calls.argument_parser import is_number_tensor
@@ -23,7 +23,7 @@ from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general
 from ..shape.create import deliver, dtype_or_default, finish, is_usual, size_of, type_for
 from .fill import refill, refuse_leaf
-from .generator import Generator, stream_of
+from .generator import Generator, default_generator, stream_of
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -126,9 +126,9 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
     def like_plainly(*args: Any) -> object:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
             x: Array = args[0]._raw  # in which sizes below two may have strides of their own
-            few = stream_of(None).few(x, not uniform)
-            if few is not None:
-                return finish(few, False)
+            if not current().slow:  # nobody counts draws, or refuses them
+                if (few := default_generator.stream.few(x, not uniform)) is not None:
+                    return new_tensor(few)
             if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
                 return draw_anew(x.shape)
         return like(*args)
