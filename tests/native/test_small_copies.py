@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight._array.elementwise import gated_linear
 from rushlight._array.shape import concatenate, rearrange, views
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import interpolation
@@ -189,6 +190,26 @@ def test_tensors_are_copied_with_their_gradients() -> None:
         assert torch.equal(rows[0], out.detach())
         with torch.inference_mode():
             assert how(x.detach()).is_inference()
+
+
+def test_packed_halves_are_those_of_the_plain_function() -> None:
+    plain = Plain(gated_linear._pack)
+    pack = ufunc_loops.copy(plain, "Hdf")
+    rng = np.random.default_rng(0)
+    taken = 0
+    for turn in range(2000):
+        x = operand(rng)
+        dim = (None, 1 << 70, True, 9)[turn % 4] if turn % 50 == 0 else int(rng.integers(-4, 4))
+        calls, args = plain.calls, (x, dim, bool(turn % 2))
+        assert told(pack, args) == told(gated_linear._pack, args), args
+        taken += plain.calls == calls
+    assert taken > 200
+    for dtype in (torch.float32, torch.float64):
+        y = torch.randn(6, 4, 8, dtype=dtype)
+        for z in (y, y.mT, y[::2], y[..., ::2], y.expand(6, 4, 8)):
+            for dim in (-1, 0, 1):
+                a, b = z.chunk(2, dim)
+                assert torch.allclose(torch.nn.functional.glu(z, dim), a * b.sigmoid())
 
 
 def test_borders_are_those_of_the_plain_function() -> None:

@@ -259,6 +259,21 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
     return True
 
 
+def copy_plainly(me: TensorBase, source: TensorBase, writer: AnyCallable) -> bool:
+    """Whether `writer` has copied a tensor's elements into `me`; nothing is recorded.
+
+    False, with nothing written, for whatever needs a closer look.
+    """
+    mode: Mode = current()
+    if mode.slow or not me._plain or not source._plain:
+        return False
+    if mode.grad and (may_record(me) or may_record(source)):
+        return False
+    writer(me._raw, source._raw)
+    bump(me)
+    return True
+
+
 def writes_at_once(op: Op, raws: Arguments) -> bool:
     """Whether a step that is being recorded has written as eager ones do: in one go.
 

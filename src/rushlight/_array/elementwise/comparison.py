@@ -237,6 +237,8 @@ def ldexp(x: Array, exponent: Array) -> Array:
     """
     if not isinstance(exponent, np.ndarray):
         exponent = np.asarray(exponent)
+    if exponent.dtype is x.dtype and x.dtype.char in "fd" and x.ndim and exponent.ndim:
+        return np.multiply(x, np.exp2(exponent))
     order: Any = "K" if x.ndim else "C"  # as a number's powers are laid out
     if exponent.dtype.kind in "iu" and x.dtype.kind in "fV":
         steps = exponent.astype(np.int32, order)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._base import errors
 from ..._formula import words
+from ..._native import ufunc_loops
 from .. import kernels
 from ..memory.dense_layout import copy as dense_copy
 from ..types import single
@@ -45,18 +46,26 @@ def halves(x: Array, dim: int) -> tuple[Any, Any]:
     return x[lead + (slice(0, size // 2),)], x[lead + (slice(size // 2, None),)]
 
 
+def _pack(x: Array, dim: int, second: bool) -> Array:
+    """One half of `x` along `dim`, packed, so that digits don't depend on how it lies."""
+    half = halves(x, dim)[second]
+    return np.ascontiguousarray(half) if x.flags.c_contiguous else dense_copy(half, half.dtype)
+
+
+_pack_few: Final = ufunc_loops.copy(_pack, "Hdf")
+
+
 def glu(x: Array, dim: int) -> Array:
     """The first half along `dim`, times the sigmoid of the second half."""
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
+    if x.size <= _FEW:
+        return _small_gate(_pack_few(x, dim, False), _pack_few(x, dim, True))
     a, b = halves(x, dim)
     if x.size >= kernels.LEAST << 2:
         found = kernels.gated_linear.glu(x, dim)
         if found is not None:
             return found
-    elif x.size <= _FEW:  # each packed, so that digits don't depend on how they lie
-        pack = np.ascontiguousarray if x.flags.c_contiguous else dense_copy
-        return _small_gate(pack(a, a.dtype), pack(b, b.dtype))
     return _gate(a, b)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import kernels
 from ..reduce.row_sums import lift, ones
+from ..types import FLOAT32
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Arguments, TensorLike
@@ -26,6 +27,8 @@ _LONG = 8192
 
 def smallest_step(dtype: RawType) -> float:
     """The distance from 1 to the next number of a floating point dtype."""
+    if dtype is FLOAT32:
+        return 2.0**-23  # which NumPy looks up
     return 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
 
 

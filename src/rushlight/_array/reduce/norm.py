@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._formula import words
+from ..._native import ufunc_loops
 from .. import kernels
 from ..elementwise import masks
 from ..types import FLOAT32, FLOAT64, convert_array, from_raw, is_half
@@ -195,6 +196,9 @@ def _scale_rows(g: Array, x: Array, norm: Array) -> Array | None:
     return kernels.unit_rows.scale_rows(*rows, prod(x.shape[count:]))
 
 
+_of_few: Final = ufunc_loops.reduction(vector_norm, "N2dkn")
+
+
 def dist(x: Array, y: Array, p: float = 2) -> Any:
     """The norm of order `p` of x - y.
 
@@ -206,6 +210,8 @@ def dist(x: Array, y: Array, p: float = 2) -> Any:
         if problem:
             raise RuntimeError(problem)
     difference = x - y
+    if p == 2 and (difference.dtype is FLOAT32 or difference.dtype is FLOAT64):
+        return _of_few(difference, 2, None, False, None)
     if difference.dtype.kind in "biu":
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "

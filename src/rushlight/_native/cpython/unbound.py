@@ -13,7 +13,8 @@ It hands these to what the function would have called, all others to the functio
 what the function would have done about them. Who asks for the function behind a builtin gets the
 function. In `Tensor` an entry is a method: what looks it up there gets the function too, and a call
 `x.abs()`, which the interpreter makes without binding, comes to the entry. It hands calls on while
-anybody is on whom functions ask: their calls are known by their frames. An entry's class is named as that is which PyTorch's builtins are printed as methods of.
+anybody is on whom functions ask: their calls are known by their frames. An entry's class is named
+as that is which PyTorch's builtins are printed as methods of.
 """
 
 from __future__ import annotations

@@ -413,6 +413,24 @@ static PyObject *enlarge(PyArrayObject *x, PyObject *wanted, PyObject *const *fa
     return (PyObject *)out;
 }
 
+/* The first or the second half along a dimension of even size. */
+static PyObject *halve(PyArrayObject *x, PyObject *along, PyObject *which)
+{
+    Source s;
+    npy_intp sizes[DIMENSIONS];
+    int dim = read_dim(along, PyArray_NDIM(x));
+    if (dim < 0 || PyArray_DIM(x, dim) % 2 != 0 || !PyBool_Check(which))
+        return NULL;
+    take_all(x, &s);
+    s.sizes[dim] /= 2;
+    s.from += which == Py_True ? s.sizes[dim] * s.strides[dim] : 0;
+    copy_sizes(sizes, s.sizes, s.rank);
+    PyArrayObject *out = new_array(PyArray_DESCR(x), s.rank, sizes);
+    if (out != NULL)
+        copy(&s, PyArray_ITEMSIZE(x), PyArray_BYTES(out));
+    return (PyObject *)out;
+}
+
 /* ---- several arrays ----------------------------------------------------------------------- */
 
 /* A list of arrays of one type one after the other along a dimension, or along a new one. */
@@ -473,7 +491,7 @@ static int repeats(PyObject *x)
    "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
    array in any, "J" arrays joined, "S" stacked, "0" zeros like an array, "1" ones, "N"
    what isn't set, "B" a border, for widths and a number, "E" planes enlarged, for sizes and a factor
-   for each. There is a letter for each argument. */
+   for each, "H" one half of an array, the second where that is asked. There is a letter for each argument. */
 static PyObject *copy_array(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -492,6 +510,7 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     case 'U': return triangle(x, args[1], what == 'L');
     case 'P': return repeat(x, args[1]);
     case 'B': return pad(x, args[1], args[2]);
+    case 'H': return halve(x, args[1], args[2]);
     case 'E':
         return PyArray_NDIM(x) == (int)strlen(letters) ? enlarge(x, args[1], args + 2) : NULL;
     case '0':

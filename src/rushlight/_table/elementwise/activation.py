@@ -9,7 +9,7 @@ from ..._array.elementwise.masks import order_results
 from ..._array.number import number_like
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
-from ..._core.apply import apply1, apply_lone
+from ..._core.apply import apply1, apply2, apply_lone
 from ..._core.inplace import apply_inplace
 from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, is_interposed
@@ -377,15 +377,16 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     wanted = (1, count) + (1,) * (ndim - 2) if ndim >= 2 else (count,) * min(ndim, 1)
     if shape != wanted:
         weight = table("reshape")(weight, wanted)
-    return prelu_row(input, weight)
+    return apply2(prelu_row.op, input, weight)
 
 
 def _glu_types(args: Arguments, raws: Arguments) -> None:
     if raws[0].dtype.kind not in "fV":
         gating.halves(raws[0], raws[1])  # refuses what has none, before the type
-    _checks.takes("glu_cpu", "f")(args, raws)
+    _GLU_TYPES(args, raws)
 
 
+_GLU_TYPES: Final = _checks.takes("glu_cpu", "f")
 glu = general(
     "glu(Tensor self, int dim=-1) -> Tensor",
     gating.glu,

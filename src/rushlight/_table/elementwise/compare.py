@@ -17,7 +17,7 @@ from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
 from ..calls.operand_fit import explain_mask
 from ..rows import meta as _meta
-from ..rows.composite import composite
+from ..rows.composite import ENTRIES, composite
 from ..rows.expanded_writes import warn_as
 from ..rows.out_rules import OutRules, before_others
 from ..rows.overload import overload
@@ -340,7 +340,8 @@ _BYTES: Final = (
 
 def _choices(args: Arguments, raws: Arguments) -> None:
     """Refuses numbers that an element of the result can't be."""
-    if raws[0].dtype.kind == "u" and raws[0].dtype.itemsize == 1:
+    dtype = raws[0].dtype
+    if dtype is not T.BOOL and dtype.kind == "u" and dtype.itemsize == 1:
         say_once("condition of bytes", _BYTES)
     number, other = args[2], raws[1]
     if not isinstance(args[1], TensorBase):
@@ -383,7 +384,21 @@ def where(condition: Tensor, *args: object, **kwargs: object) -> Tensor | tuple[
     """`input` where `condition` is True, else `other`; alone, the indices where it is True."""
     if not args and not kwargs:
         return table("nonzero")(condition, as_tuple=True)
-    return where_row.op.function(condition, *args, **kwargs)
+    if _chooser is None:
+        _find_chooser()
+    if kwargs or len(args) != 2:
+        return _chooser(condition, *args, **kwargs)  # type: ignore[misc]
+    return _chooser(condition, args[0], args[1])  # type: ignore[misc]
+
+
+_chooser: AnyCallable | None = None
+
+
+def _find_chooser() -> None:
+    """Finds what takes calls of the row, which is made when it is first asked for."""
+    global _chooser
+    function = where_row.op.function
+    _chooser = ENTRIES.get(function, function)
 
 
 masked_fill = elementwise(

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from ..._array import kernels, types as T
 from ..._base import dtypes as D
 from ..._base.lazy import later
-from ..._core.apply import apply_n
+from ..._core.apply import apply1, apply2, apply_n
 from ..._core.mode import current
 from ..._formula.words import column_sum, row_sum, sqrt
 from ..calls.argument_parser import in_words_of, real_number
 from ..calls.conversions import integers
+from ..elementwise.arithmetic import mul, rsqrt, square
 from ..elementwise.number import plus
+from ..reduce.reduce import mean_dim
 from ..rows.composite import composite
 from ..rows.row import general
 from ..rows.row_formula import norm_formula
@@ -91,9 +93,9 @@ def rms_norm(
         raise ValueError(
             f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"
         )
-    if not input._raw.flags.c_contiguous:
-        input = input.contiguous()
-    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+    input = input.contiguous()
+    array = input._raw
+    if not shape or array.shape[-len(shape) :] != shape:
         if not shape:
             _refuse_layer(input._raw, shape, None, None)
         wanted = "".join(map(str, shape[:1])) + "".join(f", {n}" for n in shape[1:])
@@ -102,15 +104,15 @@ def rms_norm(
             f"input of size{list(input.shape)}"
         )
     if not input.is_floating_point() and not input.is_complex():
-        losses.require_floats(input._raw, "rms_norm")
+        losses.require_floats(array, "rms_norm")
     dtype = input.dtype
     if eps is None:
-        eps = raw.smallest_step(input._raw.dtype)
+        eps = raw.smallest_step(array.dtype)
     wide = input if dtype.itemsize > 2 else input.to(D.float32)
     if _one_norm(input, weight):
         return apply_n(_RMS_NORM.op, [input, shape, weight, eps])[0]
-    dims = tuple(range(input.dim() - len(shape), input.dim()))
-    mean = wide.pow(2).mean(dims, keepdim=True)
-    out = wide * apply_n(plus.op, [mean, eps]).rsqrt()
+    dims = tuple(range(array.ndim - len(shape), array.ndim))
+    mean = apply_n(mean_dim.op, [apply1(square.op, wide), dims, True, None])
+    out = apply2(mul.op, wide, apply1(rsqrt.op, apply_n(plus.op, [mean, eps])))
     out = out if weight is None else out * weight
     return out if out.dtype is dtype else out.to(dtype)

@@ -126,9 +126,9 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
     def like_plainly(*args: Any) -> object:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
             x: Array = args[0]._raw  # in which sizes below two may have strides of their own
-            if not current().slow:  # nobody counts draws, or refuses them
-                if (few := default_generator.stream.few(x, not uniform)) is not None:
-                    return new_tensor(few)
+            few = None if current().slow else default_generator.stream.few(x, not uniform)
+            if few is not None:
+                return new_tensor(few)
             if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
                 return draw_anew(x.shape)
         return like(*args)

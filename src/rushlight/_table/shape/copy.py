@@ -18,7 +18,7 @@ from ..._base.memory_format import (
 )
 from ..._core.former_data import note_former
 from ..._core.hooks import carry_retained
-from ..._core.inplace import apply_inplace, check_writable, count_write
+from ..._core.inplace import apply_inplace, check_writable, copy_plainly, count_write
 from ..._core.mode import current, ready
 from ..._core.slow import TANGENTS, live_mask, make_node, only_inference, to_raw
 from ..._core.storage import TensorBase, bump, version_of
@@ -85,14 +85,9 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Any:
 
 def copy_into(t: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Writes one tensor into another."""
-    mode = current()
-    if (
-        not mode.slow and t._plain and src._plain
-        and not (mode.grad and (records(t) or records(src)))
-    ):  # fmt: skip
-        W.copy_into(t._raw, src._raw)
-        bump(t)
+    if copy_plainly(t, src, W.copy_into):
         return t
+    mode = current()
     if T.is_discrete(t._raw.dtype) and mode.grad and src._requires_grad:
         src = src.detach()  # elements without gradients get no history
     return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
