@@ -26,6 +26,14 @@ def test_a_device_and_an_out_are_looked_at_before_sizes_are_unpacked(
         make(size)
 
 
+def test_a_size_of_too_many_bits_is_refused_while_somebody_is_on() -> None:
+    with torch.autograd.set_detect_anomaly(True):
+        for make in (torch.randn, torch.rand, torch.zeros):
+            make((2, 2))
+            with pytest.raises(TypeError, match="failed to unpack the object"):
+                make((2**63,))
+
+
 @pytest.mark.parametrize("name", ["new_zeros", "new_ones", "new_empty"])
 @pytest.mark.parametrize("size", [(2, None), (-1,), (2**63,)])
 def test_a_device_is_looked_at_before_the_sizes_of_new_tensors(name: str, size: Any) -> None:

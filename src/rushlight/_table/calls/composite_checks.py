@@ -121,9 +121,9 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                     raise RuntimeError(_NO_PINNED_COPY if copied else _NO_PINNED)
         if factory and kwargs.get("out") is not None:
             check_out(name, kwargs)
-        if not kwargs:
-            return without_keywords(function)(*args)
         try:
+            if not kwargs:
+                return without_keywords(function)(*args)
             return function(*args, **kwargs)
         except TypeError as error:
             if "unexpected keyword" not in str(error) and "multiple values" not in str(error):
