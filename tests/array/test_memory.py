@@ -107,12 +107,12 @@ memory.disable()
     assert run(program) == "False False False False"
 
 
-# Page faults of the first results of a process, 24 MB in pieces that are kept.
+# Page faults of the first results of a process, 22 MB in pieces that are kept.
 FIRST = """
 import resource
 import numpy as np
 {prepare}
-kept = [np.empty(65536, np.float32) for _ in range(96)]
+kept = [np.empty(65536, np.float32) for _ in range(88)]
 before = resource.getrusage(resource.RUSAGE_SELF)
 for x in kept:
     x[...] = 1
@@ -136,6 +136,20 @@ def test_first_results_lie_in_large_pages() -> None:
     faults, _ = map(int, run(FIRST.format(prepare="import rushlight")).split())
     plain, _ = map(int, run(FIRST.format(prepare=""), "0").split())
     assert plain > 5000 and faults < plain / 4
+
+
+@on_glibc
+def test_arrays_above_32_megabytes_are_not_kept() -> None:
+    program = """
+import numpy as np, rushlight
+def resident():
+    return next(int(x.split()[1]) for x in open("/proc/self/status") if x.startswith("VmRSS"))
+before = resident()
+for size in (33, 40, 60, 100):
+    np.ones(size << 18, np.float32)
+print(resident() - before)
+"""
+    assert int(run(program)) < 10_000
 
 
 @on_glibc

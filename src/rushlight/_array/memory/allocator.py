@@ -10,7 +10,7 @@ environment variable says so:
     `empty_cache()`
     RUSHLIGHT_MALLOC=0     the allocator is left alone
 
-The heap's next 64 MB are asked for in large pages, too, where the kernel gives those to who asks:
+The heap's next 24 MB are asked for in large pages, too, where the kernel gives those to who asks:
 a program's first results would fault once per 4 KB even so.
 
 Where the C library is not glibc all of this does nothing. Why this way:
@@ -38,7 +38,8 @@ _GLIBC_TOP_PAD = 128 << 10
 # From Linux's mman.h; pages of 2 MB on x86-64 and on most arm64.
 _MADV_HUGEPAGE = 14
 _LARGE_PAGE = 2 << 20
-_IN_LARGE_PAGES = 64 << 20
+# With what is asked for below less than the threshold, so that no larger block comes from there.
+_IN_LARGE_PAGES = 24 << 20
 
 _enabled = False
 
@@ -93,7 +94,7 @@ def _grow_in_large_pages(library: Any) -> None:
     before = end_after(0) or 0
     library.mallopt(_M_TOP_PAD, _IN_LARGE_PAGES)
     # More than a heap has left, or than it finds in a gap, before the first results.
-    free(allocate(_LARGEST_THRESHOLD // 8))
+    free(allocate(1 << 20))
     library.mallopt(_M_TOP_PAD, _GLIBC_TOP_PAD)
     end = end_after(0) or 0
     start = -(-before // _LARGE_PAGE) * _LARGE_PAGE
