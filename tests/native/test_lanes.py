@@ -1,13 +1,14 @@
 """Reductions and scans along one dimension in C: the elements of NumPy's, which go lane by lane."""
 
 from collections.abc import Callable
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rushlight._array.reduce import extreme, folds, reduce, scan
+from rushlight._array.reduce import extreme, folds, reduce, scan, sort
 from tests.native.loops import module
 
 SHAPES = [
@@ -19,9 +20,21 @@ TYPES = (np.float32, np.float64, np.int64)
 
 
 @pytest.fixture(scope="module")
-def along(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def lanes(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The extension module."""
+    return module("lanes", tmp_path_factory.mktemp("lanes"))
+
+
+@pytest.fixture(scope="module")
+def along(lanes: Any) -> Any:
     """What the extension module gives."""
-    return module("lanes", tmp_path_factory.mktemp("lanes")).along
+    return lanes.along
+
+
+@pytest.fixture(scope="module")
+def rank_along(lanes: Any) -> Any:
+    """What the extension module gives for ranks."""
+    return lanes.rank_along
 
 
 def arrays() -> list[Any]:
@@ -133,6 +146,68 @@ def test_reductions_are_those_without_c(along: Any, monkeypatch: pytest.MonkeyPa
                             np.testing.assert_array_equal(a, b)
 
 
+def many_arrays() -> list[Any]:
+    rng = np.random.default_rng(5)
+    few = [rng.integers(0, 3, shape).astype(t) for shape in ((9, 70), (3, 1000)) for t in TYPES]
+    nan = rng.standard_normal((50, 33))
+    nan[rng.random(nan.shape) < 0.5] = np.nan
+    nan[3] = np.nan
+    odd = [np.sort(rng.standard_normal((2, 999))), np.zeros((3, 2000)), -np.arange(900)[None]]
+    return [*arrays(), *few, nan, nan.astype(np.float32), *odd]
+
+
+def test_ranks_are_those_of_a_stable_sort(rank_along: Any) -> None:
+    for x in many_arrays():
+        for dim in range(x.ndim):
+            ordered, n = np.argsort(x, dim, kind="stable"), x.shape[dim]
+            numbers = np.count_nonzero(x == x, dim)
+            first = np.argmax(x != x, dim)
+            for rank in {0, n // 3, (n - 1) // 2, n - 1}:
+                for way in "lfi":
+                    wanted = ordered.take(rank, dim)
+                    if way == "f":
+                        wanted = np.where(numbers < n, first, wanted)
+                    elif way == "i":
+                        middle = np.expand_dims(np.maximum(numbers - 1, 0) // 2, dim)
+                        wanted = np.take_along_axis(ordered, middle, dim).squeeze(dim)
+                    values, places = rank_along(x, dim, rank, way)
+                    same(places, wanted)
+                    taken = np.take_along_axis(x, np.expand_dims(places, dim), dim).squeeze(dim)
+                    assert values.tobytes() == taken.tobytes() and values.shape == taken.shape
+
+
+@pytest.mark.parametrize("name", ["median_along", "nanmedian_along", "mode", "kthvalue"])
+def test_ranks_and_modes_are_those_without_c(
+    name: str, lanes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function: Callable[..., Any] = getattr(sort, name)
+    for x in [*many_arrays(), np.array(3.0), np.array(np.nan), np.array(2)]:
+        rank = (1,) if name == "kthvalue" else ()
+        for given in (x, x[::-1], x.T) if x.ndim else (x,):
+            for dim in range(-1, x.ndim):
+                for keepdim in (False, True):
+                    pairs = []
+                    for inside in (True, False):
+                        for way in ("along", "rank_along"):
+                            no = lambda *given: None  # noqa: E731
+                            monkeypatch.setattr(sort, way, getattr(lanes, way) if inside else no)
+                        pairs.append(function(given, *rank, dim, keepdim))
+                    for a, b in zip(*pairs, strict=True):
+                        assert a.shape == b.shape and a.dtype == b.dtype
+                        assert a.tobytes() == b.tobytes()
+
+
+def test_ranks_refuse_what_is_odd(rank_along: Any) -> None:
+    x = np.ones((3, 4))
+    for other in (x.T, x[:, ::2], x > 0, x.astype("f2"), x[:0], np.ones(()), [1.0], None):
+        assert rank_along(other, 0, 0, "l") is None
+    for dim, rank in ((2, 0), (-3, 0), (0, 3), (0, -1), (1 << 70, 0), (0, 1 << 70)):
+        assert rank_along(x, dim, rank, "l") is None
+    for wrong in ((x, 0, 0), (x, 0, 0, 1), (x, 0.0, 0, "l"), (x, 0, None, "l")):
+        with pytest.raises(TypeError):
+            rank_along(*wrong)
+
+
 def test_what_is_not_dense_or_of_other_types_is_left(along: Any) -> None:
     x = np.ones((4, 6))
     for other in (x.T, x[:, ::2], x[::-1], np.broadcast_to(x[:1], x.shape), x.astype("f2"), x > 0,
@@ -170,7 +245,12 @@ def test_several_threads_find_the_same(along: Any) -> None:
     assert not wrong
 
 
-def test_places_are_added_in_their_order() -> None:
+@pytest.mark.parametrize("inside", [True, False])
+def test_places_are_added_in_their_order(
+    inside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way = module("places", tmp_path).add_along if inside else lambda *given: None
+    monkeypatch.setattr(scan, "add_along", way)
     rng = np.random.default_rng(1)
     for dtype in TYPES[:2]:
         g = (rng.standard_normal((5, 40, 3)) * 1e6).astype(dtype)

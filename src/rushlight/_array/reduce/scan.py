@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..._native.ufunc_loops import along
+from ..._native.ufunc_loops import add_along, along
 from .. import kernels
 from ..types import convert_array, from_raw, to_raw
 from .folds import fold
@@ -308,9 +308,14 @@ def accumulate_along(g: Array, places: Array, dim: int) -> Array:
         return g
     if not g.size:
         return np.zeros(g.shape, g.dtype)
+    wide = _wide(g.dtype)
+    given = np.ascontiguousarray(g, wide)
+    found: Array | None = add_along(np.zeros(g.shape, wide), dim, places, given)
+    if found is not None:
+        return found.astype(g.dtype, copy=False)
     rows = np.moveaxis(g, dim, -1)
     flat = np.moveaxis(places, dim, -1).reshape(-1, rows.shape[-1])
-    wide, lanes = _wide(g.dtype), np.arange(len(flat))[:, None]
+    lanes = np.arange(len(flat))[:, None]
     if wide == np.float64:  # what counts with weights adds up in the same order, and faster
         spots = (flat + lanes * flat.shape[1]).reshape(-1)
         out = np.bincount(spots, rows.reshape(-1), flat.size).reshape(flat.shape)

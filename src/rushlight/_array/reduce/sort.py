@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import errors
+from ..._native.ufunc_loops import along, rank_along
 from ..memory import dense_layout as dense
 from .extreme import refuse_empty_dimension, take_places, ties
 from .reduce import at_least_1d, axis_of, name_of
@@ -180,7 +181,15 @@ def kthvalue(x: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Ar
     if not 1 <= k <= (x.shape[axis] if x.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     _refuse("kthvalue_cpu", x, "bc")
-    return _at_rank(x, k - 1, axis, keepdim)
+    found = rank_along(x, axis, k - 1, "l")
+    return _at_rank(x, k - 1, axis, keepdim) if found is None else _keep(found, axis, keepdim)
+
+
+def _keep(found: tuple[Array, Array], axis: int, keepdim: bool) -> tuple[Array, Array]:
+    """Values and places, with the dimension that they are without where it is to be kept."""
+    if not keepdim:
+        return found
+    return np.expand_dims(found[0], axis), np.expand_dims(found[1], axis)
 
 
 def _refuse(what: str, x: Array, kinds: str) -> None:
@@ -297,6 +306,9 @@ def _median_along(x: Array, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[
         refuse_empty_dimension("median", x, axis)
     if x.dtype.kind in "bc":
         raise NotImplementedError(errors.not_implemented("median_out", name_of(x.dtype)))
+    found = x.ndim and rank_along(x, axis, (x.shape[axis] - 1) // 2, "i" if ignore_nan else "f")
+    if found:
+        return _keep(found, axis, keepdim)
     flat = at_least_1d(x)
     places = _median_places(flat, axis, ignore_nan)
     return _shape(x, flat, places, axis, keepdim)
@@ -319,6 +331,10 @@ def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
         refuse_empty_dimension("mode", x, axis)
     if x.size:
         _refuse("mode_cpu", x, "c")
+    if x.ndim and x.dtype.kind != "V" and x.flags.c_contiguous:
+        known = along("most", np.sort(x, axis), axis, x)
+        if known is not None:
+            return _keep(known, axis, keepdim)
     flat = at_least_1d(x)
     places = np.moveaxis(order(flat, axis), axis, -1)
     values = np.take_along_axis(np.moveaxis(_orderable(flat), axis, -1), places, -1)

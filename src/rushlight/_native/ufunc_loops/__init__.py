@@ -20,7 +20,8 @@ folds by loops of its own, of `folds.h`.
 NumPy's BLAS, for the sums that are gradients of biases, and for the cross-entropy of few rows;
 `sweeps.c` for updates of many arrays in place, as optimizers have them.
 
-`lanes.c` reduces and scans along one dimension of dense arrays of any size, several lanes at once.
+`lanes.c` reduces and scans along one dimension of dense arrays of any size, several lanes at once,
+and finds ranks.
 
 `calls.c` has what calls are looked up by, which takes longer than the loops otherwise, and what
 stands before the functions that users call.
@@ -270,9 +271,28 @@ def _along(kind: str, x: object, dim: object, other: object = None) -> None:
 along: Final[AnyCallable] = _along if _LANES is None else _LANES.along
 
 
+def _rank_along(x: object, dim: object, rank: object, way: object) -> None:
+    return None
+
+
+#: `rank_along(array, dimension, rank, way)`: elements of a rank, and where a stable sort has them,
+#: without the dimension. `way`: "l" for NaN last, "f" for the first NaN in its place, "i" for the
+#: middle one of the others. None for what is left to others.
+rank_along: Final[AnyCallable] = _rank_along if _LANES is None else _LANES.rank_along
+
+
 def _add_at(out: object, dim: object, index: object, source: object) -> bool:
     return False
 
 
 #: `add_at(out, dimension, index, source)`: adds parts at places in place; whether it did.
 add_at: Final[AnyCallable] = _add_at if PLACES is None else PLACES.add_at
+
+
+def _add_along(array: object, dim: object, index: object, source: object) -> None:
+    return None
+
+
+#: `add_along(array, dimension, index, source)`: a copy with elements added where an index for each
+#: names places; None for what is left to others.
+add_along: Final[AnyCallable] = _add_along if PLACES is None else PLACES.add_along

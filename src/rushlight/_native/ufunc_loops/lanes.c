@@ -166,12 +166,27 @@ TOP(low_integers, integer, npy_int64, >=)
         for (npy_intp lane = 0; inner == 1 && lane < lanes->outer; lane++) {                    \
             TYPE best = *p;                                                                     \
             npy_int64 at = 0;                                                                   \
-            for (npy_intp k = 0; k < n; k++) {                                                  \
-                TYPE v = *p++;                                                                  \
-                if (v SIGN best || v != v)                                                      \
-                    best = v, at = k;                                                           \
-                *o++ = best, *place++ = at;                                                     \
+            npy_intp k = 0;                                                                     \
+            while (k < n) {                                                                     \
+                int some = k + AT_ONCE > n, size = some ? (int)(n - k) : AT_ONCE;               \
+                if (!some) {                                                                    \
+                    int seen[AT_ONCE];                                                          \
+                    for (int l = 0; l < AT_ONCE; l++)                                           \
+                        seen[l] = (p[k + l] SIGN best) | (p[k + l] != p[k + l]);                \
+                    for (int l = 0; l < AT_ONCE; l++)                                           \
+                        some |= seen[l];                                                        \
+                }                                                                               \
+                if (!some)                                                                      \
+                    for (int l = 0; l < AT_ONCE; l++)                                           \
+                        o[k + l] = best, place[k + l] = at;                                     \
+                for (int l = 0; some && l < size; l++) {                                        \
+                    if (p[k + l] SIGN best || p[k + l] != p[k + l])                             \
+                        best = p[k + l], at = k + l;                                            \
+                    o[k + l] = best, place[k + l] = at;                                         \
+                }                                                                               \
+                k += size;                                                                      \
             }                                                                                   \
+            p += n, o += n, place += n;                                                         \
         }                                                                                       \
         for (npy_intp group = 0; inner != 1 && group < lanes->outer; group++)                   \
             for (npy_intp k = 0; k < n; k++, p += inner, o += inner, place += inner)            \
@@ -189,9 +204,145 @@ RUN(falling_floats, float, <=)
 RUN(falling_doubles, double, <=)
 RUN(falling_integers, integer, <=)
 
+/* ---- ranks: the places are those of a stable sort, NaN last ---------------------------------- */
+
+/* The place of a rank among few elements, by counting what is smaller. */
+#define FEW 32
+#define RANK(TYPE, COUNT, NAME)                                                                 \
+    FOR_MACHINE static npy_intp few_##NAME(const TYPE *x, npy_intp n, npy_intp rank)            \
+    {                                                                                           \
+        for (npy_intp k = 0; k < n; k++) {                                                      \
+            COUNT less = 0, same = 0;                                                           \
+            for (npy_intp i = 0; i < n; i++)                                                    \
+                less += x[i] < x[k];                                                            \
+            if (less > rank)                                                                    \
+                continue;                                                                       \
+            for (npy_intp i = 0; less < rank && i < k; i++)                                     \
+                same += x[i] == x[k];                                                           \
+            if (less + same == rank)                                                            \
+                return k;                                                                       \
+        }                                                                                       \
+        return 0;                                                                               \
+    }                                                                                           \
+                                                                                                \
+    /* The elements that are smaller than a pivot, or not larger, come first: how many. */      \
+    static npy_intp part_##NAME(TYPE *x, npy_intp n, TYPE pivot, int same)                      \
+    {                                                                                           \
+        npy_intp first = 0;                                                                     \
+        for (npy_intp k = 0; k < n; k++) {                                                      \
+            const TYPE v = x[k];                                                                \
+            x[k] = x[first];                                                                    \
+            x[first] = v;                                                                       \
+            first += same ? v <= pivot : v < pivot;                                             \
+        }                                                                                       \
+        return first;                                                                           \
+    }                                                                                           \
+                                                                                                \
+    /* The element of a rank, of those that are written over. */                                \
+    static TYPE element_##NAME(TYPE *x, npy_intp n, npy_intp rank)                              \
+    {                                                                                           \
+        npy_uint32 state = 2463534242u;                                                         \
+        for (;;) {                                                                              \
+            TYPE some[9];                                                                       \
+            for (int k = 0; k < 9; k++) {                                                       \
+                state ^= state << 13, state ^= state >> 17, state ^= state << 5;                \
+                TYPE v = x[(npy_intp)(state % (npy_uint64)n)];                                  \
+                int l = k;                                                                      \
+                for (; l > 0 && v < some[l - 1]; l--)                                           \
+                    some[l] = some[l - 1];                                                      \
+                some[l] = v;                                                                    \
+            }                                                                                   \
+            const TYPE pivot = some[rank * 9 / n];                                              \
+            npy_intp less = part_##NAME(x, n, pivot, 0);                                        \
+            if (rank < less) {                                                                  \
+                n = less;                                                                       \
+                continue;                                                                       \
+            }                                                                                   \
+            x += less, n -= less, rank -= less;                                                 \
+            npy_intp more = part_##NAME(x, n, pivot, 1);                                        \
+            if (rank < more)                                                                    \
+                return pivot;                                                                   \
+            x += more, n -= more, rank -= more;                                                 \
+        }                                                                                       \
+    }                                                                                           \
+                                                                                                \
+    FOR_MACHINE static npy_intp find_##NAME(const TYPE *x, npy_intp n, npy_intp rank, TYPE v)   \
+    {                                                                                           \
+        npy_intp less = 0;                                                                      \
+        for (npy_intp k = 0; k < n; k++)                                                        \
+            less += x[k] < v;                                                                   \
+        for (npy_intp k = 0, left = rank - less; k < n; k++)                                    \
+            if (x[k] == v && left-- == 0)                                                       \
+                return k;                                                                       \
+        return 0;                                                                               \
+    }                                                                                           \
+                                                                                                \
+    /* `way`: 'l' for NaN last, 'f' for the first NaN in its place, 'i' for the middle one of   \
+       the others. `room` is for two lanes. */                                                  \
+    static void ranks_##NAME(const Lanes *lanes, const void *from, npy_intp rank, char way,     \
+                             void *to, npy_int64 *places, void *room)                           \
+    {                                                                                           \
+        const npy_intp n = lanes->n, inner = lanes->inner;                                      \
+        TYPE *line = room, *other = line + n;                                                   \
+        for (npy_intp lane = 0; lane < lanes->outer * inner; lane++) {                          \
+            const TYPE *x = (const TYPE *)from + lane / inner * n * inner + lane % inner;       \
+            npy_intp place = -1, numbers = 0, wanted = rank, skipped = 0;                       \
+            for (npy_intp k = 0; k < n; k++) {                                                  \
+                const TYPE v = x[k * inner];                                                    \
+                line[k] = v;                                                                    \
+                other[numbers] = v;                                                             \
+                numbers += v == v;                                                              \
+            }                                                                                   \
+            if (way == 'i')                                                                     \
+                wanted = numbers > 0 ? (numbers - 1) / 2 : 0;                                   \
+            if (way == 'f' && numbers < n)                                                      \
+                wanted = numbers;                                                               \
+            if (wanted >= numbers) {                                                            \
+                for (place = 0; line[place] == line[place] || skipped++ < wanted - numbers;)    \
+                    place++;                                                                    \
+            }                                                                                   \
+            else if (numbers == n && n <= FEW)                                                  \
+                place = few_##NAME(line, n, wanted);                                            \
+            else                                                                                \
+                place = find_##NAME(line, n, wanted, element_##NAME(other, numbers, wanted));   \
+            ((TYPE *)to)[lane] = line[place];                                                   \
+            places[lane] = place;                                                               \
+        }                                                                                       \
+    }
+
+RANK(float, npy_int32, floats)
+RANK(double, npy_int64, doubles)
+RANK(integer, npy_int64, integers)
+
+/* The smallest of the most frequent elements of lanes that `x` has in order, and the last of their
+   places in `y`, as it was. */
+#define MOST(NAME, TYPE)                                                                        \
+    static void NAME(const Lanes *lanes, const void *x, const void *y, void *to, void *places)  \
+    {                                                                                           \
+        const npy_intp n = lanes->n, inner = lanes->inner;                                      \
+        for (npy_intp lane = 0; lane < lanes->outer * inner; lane++) {                          \
+            npy_intp first = lane / inner * n * inner + lane % inner, longest = 0, run = 0;     \
+            const TYPE *p = (const TYPE *)x + first, *q = (const TYPE *)y + first;              \
+            TYPE best = *p;                                                                     \
+            for (npy_intp k = 0; k < n; k++) {                                                  \
+                run = k > 0 && p[k * inner] == p[(k - 1) * inner] ? run + 1 : 1;                \
+                if (run > longest)                                                              \
+                    longest = run, best = p[k * inner];                                         \
+            }                                                                                   \
+            npy_intp place = n - 1;                                                             \
+            while (place > 0 && q[place * inner] != best)                                       \
+                place--;                                                                        \
+            ((TYPE *)to)[lane] = q[place * inner], ((npy_int64 *)places)[lane] = place;         \
+        }                                                                                       \
+    }
+
+MOST(most_floats, float)
+MOST(most_doubles, double)
+MOST(most_integers, integer)
+
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-enum { LINE, SAME, TWO, TWO_SAME, PAIR }; /* what comes of a call, and of what */
+enum { LINE, SAME, TWO, TWO_SAME, PAIR, PAIR_TWO }; /* what comes of a call, and of what */
 
 static const struct {
     const char *name;
@@ -210,6 +361,7 @@ static const struct {
     {"falling", TWO_SAME, {falling_floats, falling_doubles, falling_integers}},
     {"steps", PAIR, {steps_of_floats, steps_of_doubles, NULL}},
     {"back", PAIR, {back_of_floats, back_of_doubles, NULL}},
+    {"most", PAIR_TWO, {most_floats, most_doubles, most_integers}},
 };
 
 static PyArray_Descr *integers;
@@ -249,7 +401,7 @@ static PyObject *along(PyObject *module, PyObject *const *args, Py_ssize_t count
     if (overflow || size < 1 || axis < -rank || axis >= rank)
         Py_RETURN_NONE;
     axis += axis < 0 ? rank : 0;
-    if (gives == PAIR) {
+    if (gives == PAIR || gives == PAIR_TWO) {
         if (count != 4 || kind_of(args[3]) != type)
             Py_RETURN_NONE;
         y = (PyArrayObject *)args[3];
@@ -267,7 +419,7 @@ static PyObject *along(PyObject *module, PyObject *const *args, Py_ssize_t count
             sizes[rest++] = PyArray_DIM(x, k);
     }
     PyArrayObject *out = new_array(PyArray_DESCR(x), rest, sizes), *second = NULL;
-    if (out != NULL && (gives == TWO || gives == TWO_SAME)) {
+    if (out != NULL && (gives == TWO || gives == TWO_SAME || gives == PAIR_TWO)) {
         second = new_array(integers, rest, sizes);
         if (second == NULL)
             Py_CLEAR(out);
@@ -287,7 +439,54 @@ static PyObject *along(PyObject *module, PyObject *const *args, Py_ssize_t count
     return found;
 }
 
+/* rank_along(array, dimension, rank, way): the elements of a rank and where they are, as `ranks_` has them;
+   None for what is left to others. */
+static PyObject *rank_along(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    const char *way = count == 4 && PyUnicode_Check(args[3]) ? PyUnicode_AsUTF8(args[3]) : NULL;
+    if (way == NULL || !PyLong_Check(args[1]) || !PyLong_Check(args[2]))
+        return PyErr_Occurred() ? NULL
+                                : (PyErr_SetString(PyExc_TypeError, "rank_along() takes numbers and a way"),
+                                   NULL);
+    int type = kind_of(args[0]), overflow, rest = 0;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int rank = type < 0 ? 0 : PyArray_NDIM(x), dim = read_dim(args[1], rank);
+    if (type < 0 || dim < 0 || PyArray_SIZE(x) < 1)
+        Py_RETURN_NONE;
+    npy_intp sizes[NPY_MAXDIMS], wanted = PyLong_AsLongAndOverflow(args[2], &overflow);
+    Lanes lanes = {1, PyArray_DIM(x, dim), 1};
+    if (overflow || wanted < 0 || wanted >= lanes.n)
+        Py_RETURN_NONE;
+    for (int k = 0; k < rank; k++)
+        if (k != dim) {
+            *(k < dim ? &lanes.outer : &lanes.inner) *= PyArray_DIM(x, k);
+            sizes[rest++] = PyArray_DIM(x, k);
+        }
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rest, sizes);
+    PyArrayObject *places = out == NULL ? NULL : new_array(integers, rest, sizes);
+    void *room = places == NULL ? NULL : PyMem_RawMalloc((size_t)lanes.n * 16);
+    PyObject *found = NULL;
+    if (room != NULL) {
+        PyThreadState *others = PyArray_SIZE(x) >= LONG ? PyEval_SaveThread() : NULL;
+        (type == 0   ? ranks_floats
+         : type == 1 ? ranks_doubles
+                     : ranks_integers)(&lanes, PyArray_DATA(x), wanted, *way, PyArray_DATA(out),
+                                       PyArray_DATA(places), room);
+        if (others != NULL)
+            PyEval_RestoreThread(others);
+        PyMem_RawFree(room);
+        found = PyTuple_Pack(2, (PyObject *)out, (PyObject *)places);
+    }
+    else if (places != NULL)
+        PyErr_NoMemory();
+    Py_XDECREF(out);
+    Py_XDECREF(places);
+    return found;
+}
+
 static PyMethodDef methods[] = {
+    {"rank_along", (PyCFunction)(void (*)(void))rank_along, METH_FASTCALL,
+     "The elements of a rank along a dimension; None for what is left to others."},
     {"along", (PyCFunction)(void (*)(void))along, METH_FASTCALL,
      "What `kinds` has along a dimension of a dense array; None for what is left to others."},
     {NULL}

@@ -177,6 +177,13 @@ static PyObject *copy_along(PyObject *const *args, int add)
     return (PyObject *)out;
 }
 
+/* add_along(array, dimension, indices, elements): the copy with these added; None for odd ones. */
+static PyObject *add_along(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    PyObject *found = given == 4 ? copy_along(args, 1) : NULL;
+    return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
+}
+
 #define ADD_ROWS(TYPE)                                                                          \
     for (npy_intp o = 0; o < outer; o++, to += many * inner * sizeof(TYPE))                     \
         for (npy_intp k = 0; k < count; k++, from += inner * sizeof(TYPE))                      \
@@ -753,6 +760,8 @@ static PyTypeObject places_type = SHORT_TYPE(
 static PyMethodDef methods[] = {
     {"add_indexed", (PyCFunction)(void (*)(void))add_indexed, METH_FASTCALL,
      "Floats added at indices into zeros; None for odd ones."},
+    {"add_along", (PyCFunction)(void (*)(void))add_along, METH_FASTCALL,
+     "A copy with elements added at indices along a dimension; None for odd ones."},
     {"add_at", (PyCFunction)(void (*)(void))add_at, METH_FASTCALL,
      "Adds parts at places along a dimension, in place; whether it did."},
     {NULL}
