@@ -1,6 +1,7 @@
 """Copies of small arrays: the elements, layout and errors of the plain functions."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,19 +9,20 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight._array import types
 from rushlight._array.elementwise import gated_linear
 from rushlight._array.shape import concatenate, rearrange, views
 from rushlight._native import ufunc_loops
 from rushlight._table.nn import interpolation
 from rushlight._table.rows.small_arrays import COPIES
-from tests.native.loops import Plain, placed
+from tests.native.loops import Plain, module, placed
 
 Function = Callable[..., Any]
 MODULES = {"shape.rearrange": rearrange, "shape.views": views, "shape.concatenate": concatenate}
 WAYS = [
     (getattr(MODULES[where], name), letters)
     for (where, name), letters in COPIES.items()
-    if letters[0] not in "BE"
+    if letters[0] not in "BEV"
 ]
 TYPES = ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1", ">f4"]
 
@@ -190,6 +192,33 @@ def test_tensors_are_copied_with_their_gradients() -> None:
         assert torch.equal(rows[0], out.detach())
         with torch.inference_mode():
             assert how(x.detach()).is_inference()
+
+
+def test_conversions_are_those_of_the_plain_function(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    module("copies", tmp_path_factory.mktemp("copies")).set_types(types._TO_RAW)
+    plain = Plain(types.convert_array)
+    convert = ufunc_loops.copy(plain, "Vt")
+    rng = np.random.default_rng(0)
+    wanted = [torch.float32, torch.float64, torch.int64, torch.int32, torch.bool, torch.float16,
+              torch.uint8, torch.complex64, None, [], "f4", np.dtype("f4")]  # fmt: skip
+    odd = [0.0, -0.0, float("nan"), float("inf"), -1e300, 3e9, -1.5, 1e-46, 2.0**24 + 1]
+    taken = 0
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for turn in range(3000):
+            x = operand(rng)
+            if x.dtype.kind == "f" and x.size and x.dtype.isnative:
+                x = x.copy()
+                x.flat[0] = odd[turn % len(odd)]
+            args = (x, wanted[int(rng.integers(len(wanted)))])
+            calls = plain.calls
+            assert told(convert, args) == told(types.convert_array, args), args
+            taken += plain.calls == calls
+    assert taken > 300
+    x = np.zeros(3, np.float32)
+    assert convert(x, torch.float32) is not x
 
 
 def test_packed_halves_are_those_of_the_plain_function() -> None:

@@ -19,6 +19,7 @@ from ..memory.dense_layout import empty_like
 if TYPE_CHECKING:
     from ..annotations import Array
 
+_FEW: Final = 1024
 # The scores in flight: what fits into a core's second-level cache.
 _BLOCK: Final = 1 << 18
 
@@ -137,6 +138,32 @@ class _Problem:
         return True
 
 
+def _attend_few(q: Array, k: Array, v: Array, scale: float | None) -> tuple[Array, Array] | None:
+    """`attention` of few elements in order, in the same steps without what several blocks need."""
+    dtype = q.dtype
+    heads = q.shape[:-2]
+    if (
+        k.size > _FEW or v.size > _FEW or not (q.size and k.size and v.size)
+        or k.shape[:-2] != heads or v.shape[:-2] != heads or not q.flags.c_contiguous
+        or not k.flags.c_contiguous or not v.flags.c_contiguous
+        or dtype.char not in "fd" or k.dtype is not dtype or v.dtype is not dtype
+    ):  # fmt: skip
+        return None
+    factor = q.shape[-1] ** -0.5 if scale is None else scale
+    s = matrix_product(q * factor, k.swapaxes(-1, -2))
+    if s.size >= kernels.LEAST:
+        return None
+    top = np.maximum.reduce(s, -1, keepdims=True)
+    s -= top
+    np.exp(s, s)
+    total = np.add.reduce(s, -1, keepdims=True)
+    y = matrix_product(s, v)
+    y /= total
+    logs = np.log(total, total)
+    logs += top
+    return y, logs[..., 0]
+
+
 def attention(
     q: Array,
     k: Array,
@@ -151,6 +178,10 @@ def attention(
     Rows without any key to look at become zero. Leading dimensions of `q` and `k` are equal, but
     the last of them may be a multiple in `q`. The result is laid out like `q`, or in C order.
     """
+    if mask is None and not causal and q.size <= _FEW:
+        found = _attend_few(q, k, v, scale)
+        if found is not None:
+            return found
     p = _Problem(q, k, v, mask, causal, scale)
     if like_queries and v.shape[-1] == q.shape[-1]:
         out = empty_like(q, q.dtype)

@@ -6,6 +6,7 @@ as float32.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -349,13 +350,44 @@ def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     return _shape(x, flat, found, axis, keepdim)
 
 
+def _rank_all(
+    q: Array, n: int, interpolation: str, shape: tuple[int, ...]
+) -> tuple[Array, Array, float | None]:
+    """What `ranks` gives for one quantile of rows without NaN; the weight of all as a number."""
+    rank = q * q.dtype.type(n - 1)
+    if interpolation == "lower":
+        rank = np.floor(rank)
+    elif interpolation == "higher":
+        rank = np.ceil(rank)
+    elif interpolation == "nearest":
+        rank = np.rint(rank)
+    place = float(rank)
+    low, high = np.empty(shape, _INT64), np.empty(shape, _INT64)
+    low.fill(int(place))
+    high.fill(ceil(place))
+    return low, high, place - int(place) if interpolation == "linear" else None
+
+
+def quantile_of(q: float, dtype: RawType) -> Array:
+    """A number as an array without dimensions."""
+    return np.asarray(q, dtype)
+
+
+def weights_like(weight: float, like: Array, dtype: RawType) -> Array:
+    """A number in the shape of an array."""
+    return np.full(like.shape, weight, dtype)
+
+
 def ranks(ordered: Array, q: Array, interpolation: str, ignore_nan: bool) -> tuple[Any, Any, Any]:
     """For rows in order (NaN last): the ranks below and above each quantile, and the weight above.
 
-    A row with NaN has the rank of its last element, unless they are ignored.
+    A row with NaN has the rank of its last element, unless they are ignored. One weight for all is
+    a Python number.
     """
     n = ordered.shape[-1] if ordered.ndim else 1
     rows = at_least_1d(ordered)
+    if not q.ndim and not ignore_nan and not np.count_nonzero(np.isnan(rows[..., -1])):
+        return _rank_all(q, n, interpolation, (*rows.shape[:-1], 1))
     wanted = np.atleast_1d(q)
     lanes = rows.shape[:-1]
     if ignore_nan:

@@ -413,6 +413,23 @@ static PyObject *enlarge(PyArrayObject *x, PyObject *wanted, PyObject *const *fa
     return (PyObject *)out;
 }
 
+static PyObject *types; /* what the types of tensors are called here -> those of arrays */
+
+/* With elements of another of the usual types, as NumPy converts them. */
+static PyObject *converted(PyArrayObject *x, PyObject *type)
+{
+    PyObject *found = types == NULL ? NULL : PyDict_GetItemWithError(types, type);
+    PyErr_Clear(); /* of what has no hash */
+    if (found == NULL || !PyArray_DescrCheck(found) || PyArray_NDIM(x) > 3)
+        return NULL;
+    PyArray_Descr *to = (PyArray_Descr *)found, *from = PyArray_DESCR(x);
+    if (strchr("fdilq?", to->type) == NULL || strchr("fdilq?", from->type) == NULL ||
+        !PyArray_ISNBO(to->byteorder))
+        return NULL;
+    Py_INCREF(to);
+    return PyArray_CastToType(x, to, 0);
+}
+
 /* The first or the second half along a dimension of even size. */
 static PyObject *halve(PyArrayObject *x, PyObject *along, PyObject *which)
 {
@@ -491,7 +508,7 @@ static int repeats(PyObject *x)
    "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
    array in any, "J" arrays joined, "S" stacked, "0" zeros like an array, "1" ones, "N"
    what isn't set, "B" a border, for widths and a number, "E" planes enlarged, for sizes and a factor
-   for each, "H" one half of an array, the second where that is asked. There is a letter for each argument. */
+   for each, "H" one half of an array, the second where that is asked, "V" another type. There is a letter for each argument. */
 static PyObject *copy_array(const char *letters, PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0];
@@ -511,6 +528,7 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     case 'P': return repeat(x, args[1]);
     case 'B': return pad(x, args[1], args[2]);
     case 'H': return halve(x, args[1], args[2]);
+    case 'V': return converted(x, args[1]);
     case 'E':
         return PyArray_NDIM(x) == (int)strlen(letters) ? enlarge(x, args[1], args + 2) : NULL;
     case '0':
@@ -530,8 +548,24 @@ static PyObject *make_copy(PyTypeObject *type, PyObject *args, PyObject *names)
 static PyTypeObject copy_type = SHORT_TYPE(
     "rushlight._native.ufunc_loops.copies.Copy", "Copies of small arrays.", make_copy);
 
+/* Says by what names types of elements are asked for. */
+static PyObject *set_types(PyObject *module, PyObject *names)
+{
+    if (!PyDict_CheckExact(names)) {
+        PyErr_SetString(PyExc_TypeError, "set_types() takes a dict");
+        return NULL;
+    }
+    Py_XSETREF(types, Py_NewRef(names));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_types", set_types, METH_O, "Says by what names types of elements are asked for."},
+    {NULL}
+};
+
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "copies", "Copies of small arrays in another arrangement.", -1
+    PyModuleDef_HEAD_INIT, "copies", "Copies of small arrays in another arrangement.", -1, methods
 };
 
 PyMODINIT_FUNC PyInit_copies(void)

@@ -134,8 +134,9 @@ def _word(d: D.dtype) -> str:
 
 
 def _check(q: Any, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
-    dims = [t._raw.ndim for t in (q, k, v)]
-    kinds = [T.dtype_of(t) for t in (q, k, v)]
+    raws = q._raw, k._raw, v._raw
+    dims = [array.ndim for array in raws]
+    kinds = [T.from_raw(array.dtype) for array in raws]
     if kinds[0] is not kinds[1] or kinds[0] is not kinds[2]:
         words = [_word(d) for d in kinds]
         raise RuntimeError(
@@ -160,8 +161,11 @@ def _check(q: Any, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
 
 def _fits(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, gqa: bool) -> bool:
     """Whether the fused operation takes these operands."""
-    shapes = [t._raw.shape for t in (q, k, v)]
-    if len(shapes[0]) < 3 or len({len(s) for s in shapes}) > 1 or shapes[0][-1] != shapes[1][-1]:
+    shapes = q._raw.shape, k._raw.shape, v._raw.shape
+    rank = len(shapes[0])
+    if rank < 3 or rank != len(shapes[1]) or rank != len(shapes[2]):
+        return False
+    if shapes[0][-1] != shapes[1][-1]:
         return False
     if shapes[1][:-1] != shapes[2][:-1]:
         return False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..._array import types as T
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
+from ..._core.mode import current
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
@@ -118,7 +119,8 @@ def _quantile(
     if number:
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
-        q = new_tensor(T.convert_array(T.number_array(float(q)), dtype))
+        usual = dtype is D.float32 or dtype is D.float64  # all others are refused below
+        q = new_tensor(raw.quantile_of(float(q), input._raw.dtype if usual else T.FLOAT64))
     if not input._raw.size:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if q._raw.ndim > 1:
@@ -151,7 +153,11 @@ def _quantile(
     result = ordered.gather(-1, new_tensor(low))
     if interpolation in ("linear", "midpoint"):
         above = ordered.gather(-1, new_tensor(high))
-        share = 0.5 if weight is None else new_tensor(weight)
+        if type(weight) is float and (current().slow or result.requires_grad):
+            weight = raw.weights_like(weight, low, result._raw.dtype)
+        share: Any = 0.5 if weight is None else weight
+        if not isinstance(share, float):
+            share = new_tensor(share)
         if weight is not None and not number:
             share = _count_ranks(ordered, q, ignore_nan) - new_tensor(low)
         result.lerp_(above, share)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..._array import types
 from ..._array.shape import as_strided, views
 from ..._base.annotations import AnyCallable
 from ..._core.op import CALL_G, CALL_G_SAVED, Op
@@ -90,7 +91,7 @@ COPIES: Final = {
     ("shape.rearrange", "triu"): "Uk", ("shape.rearrange", "repeat"): "Pr",
     ("shape.views", "clone"): "C", ("shape.views", "contiguous_copy"): "O",
     ("shape.concatenate", "cat"): "Jd", ("shape.concatenate", "stack"): "Sd",
-    ("shape.rearrange", "constant_pad"): "Bpv",
+    ("shape.rearrange", "constant_pad"): "Bpv", ("types", "convert_array"): "Vt",
     **{
         ("_table.nn.interpolation", f"{kind}{dims}d"): "Es" + "f" * dims
         for kind in ("upsample_nearest", "_upsample_nearest_exact")
@@ -113,6 +114,8 @@ FACTORS: Final = {
     ("linalg.linalg", "cholesky_ex"): "Cuc", ("_table.linalg.decompose", "_qr_checked"): "Qm",
     ("linalg.fft", "r2c"): "Fdno",
 }  # fmt: skip
+if ufunc_loops.COPIES is not None:
+    ufunc_loops.COPIES.set_types(types._TO_RAW)
 _ARRAYS: Final = views.__name__.partition(".shape")[0]
 
 
