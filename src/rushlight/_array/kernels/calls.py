@@ -39,8 +39,8 @@ class Along(NamedTuple):
     first: int | None = None
 
 
-# Threads that have just worked needn't be woken: so much less work pays for them.
-_AWAKE: Final = 64
+# Threads that go from call to call wait for nobody: so much less work pays for them.
+_AWAKE: Final = 9
 
 
 @cache

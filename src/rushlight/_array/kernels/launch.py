@@ -53,8 +53,10 @@ _DTYPES: Final[dict[str, Any]] = {
     "f32": FLOAT32, "f64": FLOAT64, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32),
     "b1": np.dtype(np.bool_),
 }  # fmt: skip
-# Nanoseconds of work from which threads are worth waking.
-_WORTH_THREADS: Final = 70_000
+# Nanoseconds of work, as `cost` has them, from which threads are worth it that are awake, and from
+# which they are worth waking.
+_WORTH_SHARING: Final = 10_000
+_WORTH_WAKING: Final = 20_000
 _CHUNK: Final = launcher.CHUNK
 # Rows of a chunk at most, where sums over rows are wanted.
 _SUMMED: Final = 64
@@ -160,21 +162,22 @@ class Code:
     `cost` is what an element takes in nanoseconds, roughly.
     """
 
-    __slots__ = ("all", "body", "least", "whole")
+    __slots__ = ("all", "body", "least", "wakes", "whole")
 
     def __init__(
         self, name: str, cost: float, make: Callable[..., Module], *arguments: object
     ) -> None:
         addresses = engine.load_made(make, *arguments)
         self.body = addresses[name]
-        self.least = _WORTH_THREADS / cost
+        #: Elements from which threads are worth it that are awake, and from which others are.
+        self.least, self.wakes = int(_WORTH_SHARING / cost), int(_WORTH_WAKING / cost)
         # A foreign function gives up the interpreter lock.
         self.whole = addresses[f"{name}_all"]
         self.all: Any = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(self.whole)
 
     def run(self, frame: bytes, chunks: int, work: int) -> None:
         """Does the chunks of a frame, on several threads if so many elements are worth it."""
-        if work >= self.least and chunks > 1:
+        if work >= self.wakes and chunks > 1:
             threads = parallel.get_num_threads()
             if threads > 1:
                 share_runner()(pool.state(threads), self.body, frame, chunks)
@@ -235,7 +238,8 @@ class _Compiled(Code):
             total = place >= count and self.group.kind(self.group.outputs[place - count].value)
             raw = FLOAT64 if total == "s" else _DTYPES[code]
             operands.append(launcher.Operand(None if number else raw, stride, place >= count))
-        return launcher.launcher(name, self.body, self.whole, np.ndarray, operands, self.mode)
+        return launcher.launcher(name, self.body, self.whole, np.ndarray, operands, self.mode,
+                                 self.wakes)  # fmt: skip
 
     def fill_frame(self, elements: int, columns: int, things: Sequence[object]) -> bytes:
         """The frame for operands and outputs: arrays and numbers."""
@@ -346,7 +350,7 @@ class Kernel:
     def runner(self, dtype: RawType, columns: int) -> Callable[..., None]:
         """`at` for rows of one length, called again and again: (rows, *words)."""
         found = self.general[dtype, None]
-        pack, least, whole, run = found.pack, found.least, found.all, found.run
+        pack, least, whole, run = found.pack, found.wakes, found.all, found.run
 
         def go(rows: int, *words: int) -> None:
             elements = rows * columns

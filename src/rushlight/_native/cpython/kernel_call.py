@@ -3,6 +3,8 @@
     run = launcher("softmax_f32", addresses, [Operand(dtype), Operand(dtype, writes=True)], HALVED)
     run(elements, columns, pool_state, x, out)        # NotImplemented: nothing was done
 
+Below a number of elements, `wakes`, threads share the work only if they are awake.
+
 The shape is taken as it is told: `elements` in rows of `columns`. The builtin checks that each
 array is an ndarray of its dtype, C-ordered and aligned, and that what is written may be written;
 numbers must be Python floats. It fills in the frame of `lowering.Frame` and cuts the rows into
@@ -41,7 +43,7 @@ SUMMED: Final = 2
 
 _TABLE: Final = (
     "array", "none", "no", "float", "long", "save", "restore", "body", "all", "runner", "mode",
-    "count",
+    "wakes", "count",
 )  # fmt: skip
 _MOST: Final = 32  # operands
 _FIRST: Final = 3  # arguments before them
@@ -65,7 +67,13 @@ def entry() -> int:
 
 
 def launcher(
-    name: str, body: int, whole: int, array_type: type, operands: Sequence[Operand], mode: int
+    name: str,
+    body: int,
+    whole: int,
+    array_type: type,
+    operands: Sequence[Operand],
+    mode: int,
+    wakes: int,
 ) -> AnyCallable | None:
     """The builtin for a kernel's two functions (see `rows`); None for more operands than it takes.
 
@@ -76,7 +84,7 @@ def launcher(
     words = [
         id(array_type), id(None), id(NotImplemented), id(float),
         entry_of("PyLong_AsLongLong"), entry_of("PyEval_SaveThread"),
-        entry_of("PyEval_RestoreThread"), body, whole, pool.runner(), mode, len(operands),
+        entry_of("PyEval_RestoreThread"), body, whole, pool.runner(), mode, wakes, len(operands),
     ]  # fmt: skip
     for one in operands:
         flags = WRITTEN if one.writes else READ
@@ -113,7 +121,6 @@ def _module() -> Module:
 
     def go() -> list[Value]:
         def shared() -> list[Value]:
-            there = f.emit(PTR, f"inttoptr {state!r} to ptr")
             f.call(code.word("runner", PTR), [there, code.word("body", PTR), frame, chunks])
             return []
 
@@ -121,7 +128,13 @@ def _module() -> Module:
             f.call(code.word("all", PTR), [frame, chunks])
             return []
 
-        f.choose(state.eq(0), alone, shared)
+        def asked() -> list[Value]:
+            sleepers = f.atomic_load(f.at_bytes(there, pool.SLEEPERS), I32)
+            f.choose((elements < code.word("wakes", I64)) & (sleepers > 0), alone, shared)
+            return []
+
+        there = f.emit(PTR, f"inttoptr {state!r} to ptr")
+        f.choose(state.eq(0), alone, asked)
         return []
 
     def released() -> list[Value]:

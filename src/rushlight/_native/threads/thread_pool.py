@@ -40,7 +40,7 @@ from ..llvm.emit import I32, I64, PTR, VOID, Function, Module, Value
 from ..references import keep_forever
 
 # Where things lie in a state, each on a cache line of its own.
-_WORD, _DONE, _TASK, _SIGNAL, _SLEEPERS, _BUSY, _STOP, _CALLS, _SIZE = (64 * i for i in range(9))
+_WORD, _DONE, _TASK, _SIGNAL, SLEEPERS, _BUSY, _STOP, _CALLS, _SIZE = (64 * i for i in range(9))
 _CLOSED = 0x7FFFFFFF
 _SPIN = 20e-6  # seconds that a thread waits before it offers its core to others
 _LONG = 10  # times that a worker waits before it sleeps
@@ -320,7 +320,7 @@ def _runner(module: Module, take: Function) -> Function:
     f.atomic_store(f.at(task, 2, I64), chunks)
     f.emit(I64, f"atomicrmw xchg {word!r}, {opened!r} seq_cst")
     if is_supported():
-        sleepers = f.emit(I32, f"atomicrmw add {f.at_bytes(state, _SLEEPERS)!r}, i32 0 seq_cst")
+        sleepers = f.emit(I32, f"atomicrmw add {f.at_bytes(state, SLEEPERS)!r}, i32 0 seq_cst")
         with f.when(sleepers > 0):
             f.atomic_add(f.at_bytes(state, _SIGNAL), f.constant(I32, 1))
             _wake(f, state)
@@ -365,7 +365,7 @@ def _server(module: Module, take: Function) -> None:
         signal = f.at_bytes(state, _SIGNAL)
         heard = f.atomic_load(signal, I32)
         with f.when(idle()):
-            sleepers = f.at_bytes(state, _SLEEPERS)
+            sleepers = f.at_bytes(state, SLEEPERS)
             f.atomic_add(sleepers, f.constant(I32, 1))
             # Looked at once more: a caller that saw no sleeper has published before.
             stopped = f.atomic_load(f.at_bytes(state, _STOP), I32)
