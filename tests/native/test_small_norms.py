@@ -136,12 +136,20 @@ def test_norms_of_any_arrays(function: Function, letters: str) -> None:
     assert taken > 500
 
 
+#: Shapes, of which the last has more elements than are taken.
+LIMITS = {
+    "L": ((2, 1024), (1024, 2), (4, 8, 64), (63, 65), (2, 2048)),
+    "G": ((2, 1024), (1024, 2), (63, 65), (3, 5, 273), (2, 2048)),
+    "B": ((2, 1024), (64, 32), (64, 128), (7, 5, 9, 50), (127, 129), (1, 3, 5461), (2, 8192)),
+}
+
+
 def test_the_most_that_is_taken() -> None:
     for function, letters in ways():
         plain = Plain(function)
         made = ufunc_loops.norm(plain, letters)
         rng = np.random.default_rng(2)
-        for shape in ((2, 1024), (1024, 2), (64, 32), (4, 8, 64), (2, 1024 + 1)):
+        for shape in LIMITS[letters[0]]:
             for dtype in ("f4", "f8"):
                 x, n = values(rng, shape, dtype), shape[-1 if letters[0] == "L" else 1]
                 weight = rng.random(n).astype(dtype)
@@ -149,9 +157,32 @@ def test_the_most_that_is_taken() -> None:
                     "L": ((n,), weight, weight, 1e-5), "G": (weight, weight, 1, 1e-5),
                     "B": (weight, weight, None, None, True, 0.1, 1e-5),
                 }[letters[0]]  # fmt: skip
-                before = plain.calls
-                assert agree(made, function, (x, *rest)), (letters, shape)
-                assert (plain.calls > before) == (x.size > 2048)
+                before, large = plain.calls, shape == LIMITS[letters[0]][-1]
+                if large:
+                    made(x, *rest)
+                else:
+                    assert agree(made, function, (x, *rest)), (letters, shape)
+                assert (plain.calls > before) == large
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(64, 128), (3, 16, 17, 19), (1, 64, 48, 48), (5000, 7)])
+def test_large_batches_that_are_not_learnt_from(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(shape).astype(dtype)
+    w, b, mean, var = (rng.random(shape[1]).astype(dtype) for _ in range(4))
+    plain = Plain(N._batch_norm)
+    made = ufunc_loops.norm(plain, "Bwbmvtme")
+    for weight, bias in ((w, b), (None, None), (w, None)):
+        found = made(x, weight, bias, mean, var, False, 0.1, 1e-5)[0]
+        wanted = N._batch_norm(x, weight, bias, mean, var, False, 0.1, 1e-5)[0]
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    assert not plain.calls
+    many = np.zeros((2, 2049), dtype)
+    one = np.ones(2049, dtype)
+    made(many, None, None, one, one, False, 0.1, 1e-5)
+    made(np.zeros((2, 131072), dtype), None, None, *[np.ones(131072, dtype)] * 2, False, 0.1, 1e-5)
+    assert plain.calls == 2
 
 
 def test_running_statistics_that_cant_be_written_are_refused() -> None:

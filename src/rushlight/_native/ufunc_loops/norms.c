@@ -3,14 +3,23 @@
 #include "short.h"
 #include <math.h>
 
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_MACHINE __attribute__((target_clones("avx2", "default"), noinline))
+#else
+#define FOR_MACHINE
+#endif
+
 #define DIMENSIONS 8
-#define MOST 2048 /* elements */
-#define FEW 25    /* rows of each side, up to which distances aren't made of products */
+#define MOST 2048       /* elements of differences, and channels */
+#define ROWS 4095       /* elements of rows and groups, */
+#define BATCH 16383     /* of a batch that is learnt from, */
+#define APPLIED 262143  /* and of one that isn't: from then on kernels are quicker */
+#define FEW 25          /* rows of each side, up to which distances aren't made of products */
 
 static Loop matmul, inner;
 static const Wanted wanted[] = {{"matmul", 3, 1, &matmul}, {"vecdot", 3, 1, &inner}};
-static float single_ones[MOST];
-static double double_ones[MOST];
+static float single_ones[BATCH];
+static double double_ones[BATCH];
 
 /* ---- sums, as products with ones ---------------------------------------------------------- */
 
@@ -102,6 +111,27 @@ typedef struct {
 } Parts;
 
 #define STEPS(NAME, TYPE, ROOT)                                                                 \
+    /* A number for each channel: elements times it, or and it. */                              \
+    static void NAME##_spread(const TYPE *x, npy_intp channels, npy_intp length, TYPE *out,     \
+                              const TYPE *with, int times)                                      \
+    {                                                                                           \
+        if (length == 1 && times)                                                               \
+            for (npy_intp c = 0; c < channels; c++)                                             \
+                out[c] = x[c] * with[c];                                                        \
+        else if (length == 1)                                                                   \
+            for (npy_intp c = 0; c < channels; c++)                                             \
+                out[c] = x[c] + with[c];                                                        \
+        else                                                                                    \
+            for (npy_intp c = 0; c < channels; c++, x += length, out += length) {               \
+                TYPE one = with[c];                                                             \
+                if (times)                                                                      \
+                    for (npy_intp k = 0; k < length; k++)                                       \
+                        out[k] = x[k] * one;                                                    \
+                else                                                                            \
+                    for (npy_intp k = 0; k < length; k++)                                       \
+                        out[k] = x[k] + one;                                                    \
+            }                                                                                   \
+    }                                                                                           \
     /* Rows less their mean, times 1 / their deviation. */                                      \
     static void NAME##_rows(const Parts *p, npy_intp rows, npy_intp columns)                    \
     {                                                                                           \
@@ -126,20 +156,34 @@ typedef struct {
     static void NAME##_scale(const Parts *p)                                                    \
     {                                                                                           \
         const TYPE *weight = (const TYPE *)p->weight, *bias = (const TYPE *)p->bias;            \
+        npy_intp channels = p->channels, length = p->length;                                    \
         TYPE *out = (TYPE *)p->out;                                                             \
-        for (npy_intp n = 0; n < p->n; n++)                                                     \
-            for (npy_intp c = 0; c < p->channels; c++)                                          \
-                for (npy_intp k = 0; k < p->length; k++, out++) {                               \
-                    if (weight != NULL)                                                         \
-                        *out *= weight[c];                                                      \
-                    if (bias != NULL)                                                           \
-                        *out += bias[c];                                                        \
-                }                                                                               \
+        for (npy_intp n = 0; n < p->n; n++, out += channels * length) {                         \
+            if (weight != NULL)                                                                 \
+                NAME##_spread(out, channels, length, out, weight, 1);                           \
+            if (bias != NULL)                                                                   \
+                NAME##_spread(out, channels, length, out, bias, 0);                             \
+        }                                                                                       \
     }                                                                                           \
     static void NAME##_move(TYPE *running, TYPE value, double momentum)                         \
     {                                                                                           \
         TYPE kept = *running * (TYPE)(1 - momentum);                                            \
         *running = kept + (TYPE)momentum * value;                                               \
+    }                                                                                           \
+    /* (x - centre) scale + bias, with a number of each for a channel. */                       \
+    FOR_MACHINE static void NAME##_apply(const TYPE *x, npy_intp n, npy_intp channels,          \
+                                         npy_intp length, TYPE *out, const TYPE *centre,        \
+                                         const TYPE *scale, const TYPE *bias)                   \
+    {                                                                                           \
+        for (npy_intp i = 0; length == 1 && i < n; i++, x += channels, out += channels)         \
+            for (npy_intp c = 0; c < channels; c++)                                             \
+                out[c] = (x[c] - centre[c]) * scale[c] + bias[c];                               \
+        for (npy_intp r = 0; length > 1 && r < n * channels; r++, x += length, out += length) { \
+            npy_intp c = r % channels;                                                          \
+            TYPE middle = centre[c], times = scale[c], more = bias[c];                          \
+            for (npy_intp k = 0; k < length; k++)                                               \
+                out[k] = (x[k] - middle) * times + more;                                        \
+        }                                                                                       \
     }                                                                                           \
     /* The sums of channels; those of rows come first, where these are longer than one. */      \
     static void NAME##_channels(const Parts *p)                                                 \
@@ -160,9 +204,11 @@ typedef struct {
         }                                                                                       \
         else                                                                                    \
             memcpy(p->centre, p->mean, channels * sizeof(TYPE));                                \
-        for (npy_intp k = 0; k < n * channels * length; k++)                                    \
-            out[k] = x[k] - centre[k / length % channels];                                      \
         if (p->trains) {                                                                        \
+            TYPE one[MOST], nothing[MOST];                                                      \
+            for (npy_intp c = 0; c < channels; c++)                                             \
+                one[c] = 1, nothing[c] = (TYPE)-0.0;                                            \
+            NAME##_apply(x, n, channels, length, out, centre, one, nothing);                    \
             if (flat)                                                                           \
                 for (npy_intp k = 0; k < n * channels; k++)                                     \
                     ((TYPE *)p->sums)[k] = out[k] * out[k];                                     \
@@ -174,15 +220,13 @@ typedef struct {
         }                                                                                       \
         else                                                                                    \
             memcpy(p->inverse, p->var, channels * sizeof(TYPE));                                \
-        for (npy_intp c = 0; c < channels; c++)                                                 \
+        TYPE scale[MOST], shift[MOST];                                                          \
+        for (npy_intp c = 0; c < channels; c++) {                                               \
             inverse[c] = 1 / ROOT(inverse[c] + (TYPE)p->eps);                                   \
-        for (npy_intp k = 0; k < n * channels * length; k++) {                                  \
-            npy_intp c = k / length % channels;                                                 \
-            TYPE scale = weight == NULL ? inverse[c] : inverse[c] * weight[c];                  \
-            out[k] *= scale;                                                                    \
-            if (bias != NULL)                                                                   \
-                out[k] += bias[c];                                                              \
+            scale[c] = weight == NULL ? inverse[c] : inverse[c] * weight[c];                    \
+            shift[c] = bias == NULL ? (TYPE)-0.0 : bias[c]; /* which changes no zero's sign */  \
         }                                                                                       \
+        NAME##_apply(x, n, channels, length, out, centre, scale, shift);                        \
         if (!p->trains || p->mean == NULL)                                                      \
             return;                                                                             \
         for (npy_intp c = 0; c < channels; c++)                                                 \
@@ -297,7 +341,6 @@ static int is_writable(PyObject *x)
    that is, by how much, and a number. */
 static PyObject *by_channel(PyArrayObject *x, PyObject *const *args, Parts *p)
 {
-    double sums[MOST];
     npy_intp channels = PyArray_DIM(x, 1), none = 0;
     int rank = PyArray_NDIM(x);
     if (!read_vector(args[1], p->type, channels, &p->weight) ||
@@ -305,7 +348,8 @@ static PyObject *by_channel(PyArrayObject *x, PyObject *const *args, Parts *p)
         !read_vector(args[3], p->type, channels, &p->mean) ||
         !read_vector(args[4], p->type, channels, &p->var) ||
         (p->mean == NULL) != (p->var == NULL) || !PyBool_Check(args[5]) ||
-        !PyFloat_CheckExact(args[6]) || rank > 4)
+        !PyFloat_CheckExact(args[6]) || rank > 4 || channels > MOST ||
+        PyArray_SIZE(x) > (args[5] == Py_True ? BATCH : APPLIED))
         return NULL;
     p->trains = args[5] == Py_True;
     p->momentum = PyFloat_AS_DOUBLE(args[6]);
@@ -319,14 +363,19 @@ static PyObject *by_channel(PyArrayObject *x, PyObject *const *args, Parts *p)
         p->centre = (char *)further[0];
         p->inverse = (char *)further[1];
     }
-    p->sums = (char *)sums;
     p->n = PyArray_DIM(x, 0);
     p->channels = channels;
     p->length = rank == 2 ? 0 : PyArray_SIZE(x) / (p->n * channels);
+    p->sums = p->trains ? PyMem_Malloc(p->n * channels * sizeof(double)) : NULL;
+    if (p->trains && p->sums == NULL) {
+        Py_DECREF(all);
+        return PyErr_NoMemory();
+    }
     if (p->type == 0)
         single_channels(p);
     else
         twice_channels(p);
+    PyMem_Free(p->sums);
     return all;
 }
 
@@ -340,8 +389,8 @@ static PyObject *normalise(const char *letters, PyObject *const *args)
     PyObject *eps = args[strlen(letters) - 1];
     Parts p = {0};
     p.type = type_of(args[0]);
-    if (p.type < 0 || !PyFloat_CheckExact(eps) || PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST ||
-        PyArray_NDIM(x) < 2 || !is_dense(x))
+    if (p.type < 0 || !PyFloat_CheckExact(eps) || PyArray_SIZE(x) < 1 || PyArray_NDIM(x) < 2 ||
+        PyArray_SIZE(x) > (letters[0] == 'B' ? APPLIED : ROWS) || !is_dense(x))
         return NULL;
     p.x = PyArray_BYTES(x);
     p.eps = PyFloat_AS_DOUBLE(eps);
@@ -368,7 +417,7 @@ PyMODINIT_FUNC PyInit_norms(void)
 {
     import_array();
     import_umath();
-    for (int k = 0; k < MOST; k++)
+    for (int k = 0; k < BATCH; k++)
         single_ones[k] = 1, double_ones[k] = 1;
     if (start_loops() < 0 || find_loops(wanted, sizeof wanted / sizeof *wanted) < 0 ||
         PyType_Ready(&norm_type) < 0)
