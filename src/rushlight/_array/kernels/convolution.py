@@ -19,7 +19,7 @@ from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
 from . import convolution_geometry as geometry, depthwise, small_convolution
-from .convolution_geometry import Layout, Output, Plan
+from .convolution_geometry import Layout, Output, Plan, band_of
 from .convolution_workspace import SHARES, THREADED, Memory, Samples, even, share_samples
 from .launch import address, guard_launch, ready
 
@@ -133,7 +133,7 @@ def run_plan(
     if bias is not None:
         added[:, :rows] = bias.reshape(groups, rows)
     outputs = np.array(table, np.int64)
-    band = plan.band(padded, lanes)
+    band = band_of(plan, padded, lanes)
     band_line = even(band * plan.pitch + lanes)
     bands = max(-(-output.rows // band) for output, _, _ in found)
     parts = 1 if count >= SHARES or threads == 1 else min(bands, -(-SHARES // count))

@@ -65,20 +65,22 @@ class Plan:
         starts = np.arange(channels, dtype=np.int64) * self.plane
         return np.add.outer(starts, output.shifts).ravel()
 
-    def band(self, rows: int, lanes: int) -> int:
-        """How many rows of an output are made at a time, where there are so many channels."""
-        most = max(output.rows for output in self.outputs)
-        wide = max(output.columns for output in self.outputs)
-        limit = min(_PLACES, max(_LINES // rows, 8 * lanes))
-        best, found = float("inf"), 1
-        for high in range(1, max(1, min(most, limit // self.pitch)) + 1):
-            bands = -(-most // high)
-            count = (high - 1) * self.pitch + wide
-            tiles, rest = divmod(count, 3 * lanes)
-            cost = bands * (12 * tiles + 5 * -(-rest // lanes) + 2)
-            if cost <= best:
-                best, found = cost, high
-        return found
+
+@lru_cache(maxsize=512)
+def band_of(plan: Plan, rows: int, lanes: int) -> int:
+    """How many rows of an output are made at a time, where there are so many channels."""
+    most = max(output.rows for output in plan.outputs)
+    wide = max(output.columns for output in plan.outputs)
+    limit = min(_PLACES, max(_LINES // rows, 8 * lanes))
+    best, found = float("inf"), 1
+    for high in range(1, max(1, min(most, limit // plan.pitch)) + 1):
+        bands = -(-most // high)
+        count = (high - 1) * plan.pitch + wide
+        tiles, rest = divmod(count, 3 * lanes)
+        cost = bands * (12 * tiles + 5 * -(-rest // lanes) + 2)
+        if cost <= best:
+            best, found = cost, high
+    return found
 
 
 @dataclass(frozen=True, slots=True)
