@@ -40,7 +40,7 @@ def adjoint(xp: ModuleType, x: TensorLike) -> TensorLike:
 def _inverse_gradient(xp: ModuleType, g: TensorLike, out: TensorLike) -> TensorLike:
     """-A⁻ᵀ g A⁻ᵀ."""
     turned = xp.matrix_transpose(out)
-    return -(turned @ (g @ turned))
+    return -xp.matmul(turned, xp.matmul(g, turned))
 
 
 _SQUARES = lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),), (mk(0, 0),)]  # noqa: E731
@@ -84,7 +84,8 @@ def _solution_gradients(
         g, x = xp.expand_dims(g, -1), xp.expand_dims(x, -1)
     of_b = xp.solve(xp.matrix_transpose(a), g, left=left)
     xt = xp.matrix_transpose(x)
-    of_a = xp.sum_to(-(of_b @ xt if left else xt @ of_b), a.shape)
+    product = xp.matmul(of_b, xt) if left else xp.matmul(xt, of_b)
+    of_a = xp.sum_to(-product, a.shape)
     if vector:
         of_b = of_b[..., 0]
     return of_a, xp.sum_to(of_b, b_shape)
@@ -154,7 +155,7 @@ def _triangular_gradients(
         xp.matrix_transpose(A), g, upper=not upper, left=left, unitriangular=unitriangular
     )
     xt = xp.matrix_transpose(out)
-    of_a = -(of_b @ xt if left else xt @ of_b)
+    of_a = -(xp.matmul(of_b, xt) if left else xp.matmul(xt, of_b))
     step = 1 if unitriangular else 0
     of_a = xp.triu(of_a, step) if upper else xp.tril(of_a, -step)
     return xp.sum_to(of_a, A.shape), xp.sum_to(of_b, B_shape)
@@ -213,7 +214,7 @@ def _triangular_solve_gradients(
         of_b = xp.solve_triangular(
             turned, gs[0], upper=upper == transpose, unitriangular=unitriangular
         )
-        of_a = -(of_b @ xp.matrix_transpose(solution))
+        of_a = -xp.matmul(of_b, xp.matrix_transpose(solution))
         of_a = xp.matrix_transpose(of_a) if transpose else of_a
         step = 1 if unitriangular else 0
         of_a = xp.triu(of_a, step) if upper else xp.tril(of_a, -step)
@@ -351,7 +352,7 @@ def _cholesky_gradient(
     """
     if upper:
         factor, g = adjoint(xp, factor), adjoint(xp, g)
-    inner = adjoint(xp, factor) @ g
+    inner = xp.matmul(adjoint(xp, factor), g)
     inner = 0.5 * (xp.tril(inner) + adjoint(xp, xp.tril(inner, -1)))
     left = xp.solve_triangular(adjoint(xp, factor), inner, upper=True)
     return xp.solve_triangular(factor, left, upper=False, left=False)
@@ -441,9 +442,9 @@ def _cholesky_solution_gradients(
 ) -> tuple[TensorLike, TensorLike]:
     """G = A⁻¹ g for B, and for the factor of A = L L^H minus (G X^H + X G^H) L."""
     of_b = xp.cholesky_solve(g, input2, upper)
-    of_a = of_b @ adjoint(xp, out)
+    of_a = xp.matmul(of_b, adjoint(xp, out))
     of_a = of_a + adjoint(xp, of_a)
-    of_factor = -(input2 @ of_a if upper else of_a @ input2)
+    of_factor = -(xp.matmul(input2, of_a) if upper else xp.matmul(of_a, input2))
     return xp.sum_to(of_b, self_shape), xp.sum_to(of_factor, input2.shape)
 
 
@@ -466,8 +467,8 @@ def _cholesky_inverse_gradient(
     xp: ModuleType, g: TensorLike, self: TensorLike, out: TensorLike, upper: bool
 ) -> TensorLike:
     """That of the inverse of L L^H: minus A⁻¹ (g + g^H) A⁻¹ times the factor."""
-    of_a = -(out @ ((g + adjoint(xp, g)) @ out))
-    return self @ of_a if upper else of_a @ self
+    of_a = -xp.matmul(out, xp.matmul(g + adjoint(xp, g), out))
+    return xp.matmul(self, of_a) if upper else xp.matmul(of_a, self)
 
 
 cholesky_inverse = general(

@@ -27,7 +27,7 @@ from ..rows.out_rules import OutRules, before_others, before_products
 from ..rows.row import Row, multilinear, when_settled
 
 if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable, Arguments, Namespace, Shape, TensorLike
+    from ..._base.annotations import AnyCallable, Arguments, Namespace, Scalar, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
 raw = later("_array.linalg.matmul")
@@ -120,7 +120,7 @@ def _right_gradient(xp: Namespace, g: TensorLike, self: TensorLike,
         flat = self.reshape((rows, self.shape[-1]))
         if len(other_shape) == 1:
             return flat.T @ g.reshape((rows,))
-        return flat.T @ g.reshape((rows, other_shape[-1]))
+        return xp.matmul(flat.T, g.reshape((rows, other_shape[-1])))
     if self.ndim == 1:
         return xp.sum_to(xp.expand_dims(self, -1) * xp.expand_dims(g, -2), other_shape)
     return xp.sum_to(xp.matmul(xp.matrix_transpose(self), g), other_shape)
@@ -376,6 +376,11 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out + bias
 
 
+def _times(x: TensorLike, number: Scalar) -> TensorLike:
+    """A product with a number, which is mostly 1."""
+    return x if number.__class__ in (int, float) and number == 1 else x * number
+
+
 def _declare_scaled(
     forward: AnyCallable, name: str, first: str, second: str, **formulas: object
 ) -> Row:
@@ -383,7 +388,7 @@ def _declare_scaled(
         f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, "
         "Scalar beta=1, Scalar alpha=1) -> Tensor",
         forward,
-        self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
+        self=lambda xp, g, self_shape, beta: _times(xp.sum_to(g, self_shape), beta),
         inplace=True,
         saved_as={"self_shape": None},
         without_data="fewer",
@@ -393,8 +398,8 @@ def _declare_scaled(
 
 addmm = _declare_scaled(
     raw.addmm, "addmm", "mat1", "mat2", narrow="float8", kernel="addmm_impl_cpu_",
-    mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
-    mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
+    mat1=lambda xp, g, mat2, alpha: _times(xp.matmul(g, mat2.T), alpha),
+    mat2=lambda xp, g, mat1, alpha: _times(xp.matmul(mat1.T, g), alpha),
     node_shows=matrix_sizes,
     samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
     doc="`beta` times `input` plus `alpha` times the product of two matrices.",
@@ -408,8 +413,8 @@ addmv = _declare_scaled(
 )  # fmt: skip
 baddbmm = _declare_scaled(
     raw.baddbmm, "baddbmm", "batch1", "batch2", kernel="baddbmm",
-    batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
-    batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
+    batch1=lambda xp, g, batch2, alpha: _times(xp.matmul(g, xp.matrix_transpose(batch2)), alpha),
+    batch2=lambda xp, g, batch1, alpha: _times(xp.matmul(xp.matrix_transpose(batch1), g), alpha),
     samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
     doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
 )  # fmt: skip

@@ -491,8 +491,8 @@ def _cdist_gradients(
     if p == 2:
         weight = g * xp.where(xp.equal(out, 0), 0, 1 / out)
         turned = xp.matrix_transpose(weight)
-        first = x1 * xp.expand_dims(xp.sum(weight, -1), -1) - weight @ x2
-        second = x2 * xp.expand_dims(xp.sum(turned, -1), -1) - turned @ x1
+        first = x1 * xp.expand_dims(xp.sum(weight, -1), -1) - xp.matmul(weight, x2)
+        second = x2 * xp.expand_dims(xp.sum(turned, -1), -1) - xp.matmul(turned, x1)
         return xp.sum_to(first, x1.shape), xp.sum_to(second, x2.shape)
     difference = xp.expand_dims(x1, -2) - xp.expand_dims(x2, -3)
     each = _norm_gradient(xp, g, difference, out, p, -1, False, x1_dtype)
