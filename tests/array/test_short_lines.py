@@ -74,3 +74,15 @@ def test_short_lines_are_summed_by_products(monkeypatch: pytest.MonkeyPatch) -> 
     reduce.sum(x[:50], (0, 1))
     reduce.sum(np.ones((100, 4, 33), np.float32), 1)
     assert asked == [True, True, False]
+
+
+@pytest.mark.parametrize("dim", [(0, 2, 3), (0, 3), (-1, 0), (0, 1, 3), (1, 3)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_last_dimensions_are_summed_before_the_others(dim: tuple[int, ...], dtype: str) -> None:
+    x = np.random.default_rng(5).standard_normal((6, 5, 9, 33)).astype(dtype)
+    expected = np.add.reduce(x.astype(np.float64), dim)
+    for keepdim in (False, True):
+        found = reduce.sum(x, dim, keepdim)
+        wanted = np.add.reduce(x.astype(np.float64), dim, keepdims=True) if keepdim else expected
+        assert found.dtype == x.dtype and found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, atol=1e-4 if dtype == "f4" else 1e-12)

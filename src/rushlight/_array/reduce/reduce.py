@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from math import prod as _size_of
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -156,13 +156,35 @@ def large_sum(x: Array, axis: Axis, keepdim: bool = False) -> Array | None:
         return total.reshape((1,) * x.ndim) if keepdim else total
     count = _trailing(x.ndim, axis)
     if count is None:
-        return _sum_inside(x, axis, keepdim)
+        total = _sum_inside(x, axis, keepdim)
+        return _sum_in_turn(x, axis, keepdim) if total is None else total
     length = _size_of(x.shape[x.ndim - count :])
     if length < 2:
         return None
     total = row_sum(x.reshape(-1, length))
     kept = x.shape[: x.ndim - count]
     return total.reshape(kept + (1,) * count if keepdim else kept)
+
+
+_LONG_LINE: Final = 16  # elements of the last dimensions from which they are summed first
+
+
+def _sum_in_turn(x: Array, axis: Axis, keepdim: bool) -> Array | None:
+    """The sum over the last dimensions, and then over the others; None for NumPy's way."""
+    if not isinstance(axis, tuple):
+        return None
+    axes, last = {d % x.ndim for d in axis}, x.ndim
+    while last and last - 1 in axes:
+        last -= 1
+    length = _size_of(x.shape[last:])
+    if last == x.ndim or length < _LONG_LINE:
+        return None
+    rows = row_sum(x.reshape(-1, length)).reshape(x.shape[:last])
+    rest = tuple(sorted([d for d in axes if d < last]))
+    total: Array = np.add.reduce(rows, rest)
+    if not keepdim:
+        return total
+    return total.reshape([1 if d in axes else n for d, n in enumerate(x.shape)])
 
 
 def _sum_inside(x: Array, axis: Axis, keepdim: bool) -> Array | None:
