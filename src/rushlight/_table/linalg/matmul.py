@@ -419,12 +419,7 @@ baddbmm = _declare_scaled(
     doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
 )  # fmt: skip
 addbmm = _declare_scaled(
-    raw.addbmm,
-    "addbmm",
-    "batch1",
-    "batch2",
-    narrow="float8",
-    out_rules=OutRules(quiet=True),
+    raw.addbmm, "addbmm", "batch1", "batch2", narrow="float8", out_rules=OutRules(quiet=True),
     kernel="addmm_impl_cpu_",
     batch1=lambda xp, g, batch2, alpha: (
         xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha
@@ -434,7 +429,7 @@ addbmm = _declare_scaled(
     ),
     samples=lambda mk: [(mk(3, 2), mk(2, 3, 4), mk(2, 4, 2))],
     doc="`beta` times `input` plus `alpha` times the sum of a stack of products of matrices.",
-)
+)  # fmt: skip
 addr = multilinear(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     raw.addr,
