@@ -1,6 +1,7 @@
 """What indices name in small arrays: the elements, layout and errors of the plain functions."""
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -457,3 +458,27 @@ def test_indices_leave_nothing_behind() -> None:
         code.add_indexed(wide, (4, 4), (at,))
         code.add_indexed(wide, (4, 4), (at + 9,))
     assert [sys.getrefcount(one) for one in kept] == before
+
+
+def test_indices_that_another_thread_changes_meanwhile_stay_inside() -> None:
+    guard = 64
+    whole = np.zeros((guard + 300 + guard, 100), np.float32)
+    out, index = whole[guard:-guard], np.zeros(400, np.int64)
+    parts, stop = np.ones((400, 100), np.float32), threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            index[:] = 310  # outside `out`, inside `whole`
+            index[:] = -3
+            index[:] = 5
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(3000):
+            ufunc_loops.PLACES.add_at(out, 0, index, parts)
+    finally:
+        stop.set()
+        thread.join()
+    assert out[5].any()
+    assert not whole[:guard].any() and not whole[-guard:].any()

@@ -184,14 +184,17 @@ static PyObject *add_along(PyObject *module, PyObject *const *args, Py_ssize_t g
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
+/* Indices are looked at again: others may run meanwhile, and write to them. */
 #define ADD_ROWS(TYPE)                                                                          \
     for (npy_intp o = 0; o < outer; o++, to += many * inner * sizeof(TYPE))                     \
-        for (npy_intp k = 0; k < count; k++, from += inner * sizeof(TYPE))                      \
-            if (inner == 1)                                                                     \
-                ((TYPE *)to)[at[k]] += *(const TYPE *)from;                                     \
-            else                                                                                \
-                for (npy_intp i = 0; i < inner; i++)                                            \
-                    ((TYPE *)to)[at[k] * inner + i] += ((const TYPE *)from)[i];
+        for (npy_intp k = 0; k < count; k++, from += inner * sizeof(TYPE)) {                    \
+            npy_uint64 place = (npy_uint64)at[k];                                               \
+            if (place >= (npy_uint64)many)                                                      \
+                continue;                                                                       \
+            TYPE *there = (TYPE *)to + place * (npy_uint64)inner;                               \
+            for (npy_intp i = 0; i < inner; i++)                                                \
+                there[i] += ((const TYPE *)from)[i];                                            \
+        }
 
 /* Adds parts at places along a dimension, one after the other, in order. */
 static void add_rows(PyArrayObject *x, const npy_int64 *at, PyArrayObject *source, int dim)
