@@ -149,11 +149,12 @@ class Pair:
 
     __slots__ = (
         "first", "gone", "order_a", "order_b", "product", "second", "shape", "shape_a", "shape_b",
-        "sum_a", "sum_b", "new_a", "new_b",
+        "sum_a", "sum_b", "swapped", "new_a", "new_b",
     )  # fmt: skip
 
     first: int
     second: int
+    swapped: bool  # whether the second is the left one
     sum_a: list[int] | None  # dimensions that no other operand and not the output has
     sum_b: list[int] | None
     order_a: list[int] | None
@@ -175,8 +176,8 @@ class Plan:
     terms: list[list[Any]]  # the letters of each operand
     repeats: list[int]  # the operands in which a letter appears twice
     pairs: list[Pair]  # each contracts two of the operands left; its result comes last
-    extra: list[int] | None  # the dimensions of the last operand to sum over
-    order: list[int] | None  # the output's dimensions; None where they are in order already
+    order: list[int] | None  # of the last operand's dimensions; None where they are in order
+    extra: int  # how many of them, at the end, are summed over
 
 
 @functools.lru_cache(256)
@@ -194,51 +195,65 @@ def plan_of(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
         k for k, (all_, some) in enumerate(zip(plan.terms, once)) if len(all_) > len(some)
     ]
     plan.pairs = []
+    rest = sorted(set(found).difference(output), key=str)
+    rank = {c: k for k, c in enumerate((*output, *rest))}
     work = [(some, dict(zip(t, shape))) for some, t, shape in zip(once, plan.terms, shapes)]
     for i, j in path(once, output, found):
         right, left = work.pop(max(i, j)), work.pop(min(i, j))
         keep = set(output).union(*[term for term, _ in work])
-        pair, result = _pair(left, right, keep)
+        pair, result = _pair(left, right, keep, rank)
         pair.first, pair.second = min(i, j), max(i, j)
         plan.pairs.append(pair)
         work.append(result)
     term = work[0][0]
-    plan.extra = [k for k, c in enumerate(term) if c not in output] or None
-    kept = [c for c in term if c in output]
+    gone = [c for c in term if c not in output]
+    plan.extra = len(gone)
     # What is an operand itself still becomes a view of it.
-    fresh = bool(plan.pairs or plan.extra)
-    plan.order = None if fresh and kept == output else [kept.index(c) for c in output]
+    wanted = [*output, *gone]
+    plan.order = None if (plan.pairs or gone) and term == wanted else _places(term, wanted)
     return plan
 
 
 _Operand = tuple[list[Any], dict[Any, int]]  # its letters, and the size of each
 
 
-def _pair(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Operand]:
-    """The contraction of two operands, and what comes of it; `keep`: letters needed later."""
+def _pair(
+    left: _Operand, right: _Operand, keep: set[Any], rank: dict[Any, int]
+) -> tuple[Pair, _Operand]:
+    """The contraction of two operands, and what comes of it; `keep`: letters needed later.
+
+    Letters come in the order of the result, as `rank` has it. Where all of the right operand's come
+    before those of the left one, the operands change places, and the product lies in order.
+    """
     pair = Pair()
     (ta, size_a), (tb, size_b) = left, right
+    own_a, own_b = (
+        [rank[c] for c in t if c not in other and c in keep] for t, other in ((ta, tb), (tb, ta))
+    )
+    pair.swapped = bool(own_a and own_b) and max(own_b) < min(own_a)
+    if pair.swapped:
+        (ta, size_a), (tb, size_b) = right, left
     pair.sum_a = [k for k, c in enumerate(ta) if c not in tb and c not in keep] or None
     pair.sum_b = [k for k, c in enumerate(tb) if c not in ta and c not in keep] or None
     ta = [c for c in ta if c in tb or c in keep]
     tb = [c for c in tb if c in ta or c in keep]
-    batch = [c for c in ta if c in tb and c in keep]
-    summed = [c for c in ta if c in tb and c not in keep]
-    free_a = [c for c in ta if c not in tb]
-    free_b = [c for c in tb if c not in ta]
+    ordered = sorted({*ta, *tb}, key=rank.__getitem__)
+    batch = [c for c in ordered if c in ta and c in tb and c in keep]
+    summed = [c for c in ordered if c not in keep]
+    free_a = [c for c in ordered if c not in tb]
+    free_b = [c for c in ordered if c not in ta]
     size = {c: max(size_a.get(c, 1), size_b.get(c, 1)) for c in (*ta, *tb)}
     size.update({c: 0 for c in size if size_a.get(c) == 0 or size_b.get(c) == 0})
-    union = batch + summed + free_a + free_b
     # A size of one against a larger one broadcasts: such letters are multiplied, not matched.
     uneven = any(size_a[c] != size_b[c] for c in batch + summed)
     pair.product = uneven or not summed
     if pair.product:
-        pair.order_a = _order(ta, [c for c in union if c in ta])
-        pair.order_b = _order(tb, [c for c in union if c in tb])
-        pair.new_a = [k for k, c in enumerate(union) if c not in ta]
-        pair.new_b = [k for k, c in enumerate(union) if c not in tb]
-        pair.gone = [k for k, c in enumerate(union) if c in summed] or None
-        letters = [c for c in union if c not in summed]
+        pair.order_a = _order(ta, [c for c in ordered if c in ta])
+        pair.order_b = _order(tb, [c for c in ordered if c in tb])
+        pair.new_a = [k for k, c in enumerate(ordered) if c not in ta]
+        pair.new_b = [k for k, c in enumerate(ordered) if c not in tb]
+        pair.gone = [k for k, c in enumerate(ordered) if c in summed] or None
+        letters = [c for c in ordered if c not in summed]
         return pair, (letters, size)
 
     def count(letters: list[str]) -> int:
@@ -258,7 +273,11 @@ def _pair(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Opera
 
 def _order(term: list[str], wanted: list[str]) -> list[int] | None:
     """The permutation from one order of letters to another; None where they are the same."""
-    return None if term == wanted else [term.index(c) for c in wanted]
+    return None if term == wanted else _places(term, wanted)
+
+
+def _places(term: list[Any], wanted: list[Any]) -> list[int]:
+    return [term.index(c) for c in wanted]
 
 
 def _shape(have: list[int], wanted: tuple[int, ...]) -> tuple[int, ...] | None:

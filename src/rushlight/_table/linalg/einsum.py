@@ -58,11 +58,11 @@ def einsum(*args: Any) -> Tensor:
         work[k] = _diagonal(work[k], plan.terms[k])
     for pair in plan.pairs:
         right, left = work.pop(pair.second), work.pop(pair.first)
-        work.append(_contract(pair, left, right))
+        work.append(_contract(pair, *(right, left) if pair.swapped else (left, right)))
     result = work[0]
-    if plan.extra is not None:
-        result = result.sum(plan.extra)
-    return result if plan.order is None else result.permute(plan.order)
+    if plan.order is not None:
+        result = result.permute(plan.order)
+    return result.sum(tuple(range(-plan.extra, 0))) if plan.extra else result
 
 
 def _diagonal(t: TensorLike, term: Sequence[object]) -> Any:
