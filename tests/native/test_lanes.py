@@ -264,3 +264,39 @@ def test_places_are_added_in_their_order(
             where = tuple(i.reshape(-1)[lanes] for i in index)
             np.add.at(expected, where, g.reshape(-1)[lanes])
             same(scan.accumulate_along(g, at, dim), expected.astype(dtype))
+
+
+def test_first_elements_are_those_of_a_stable_sort(lanes: Any) -> None:
+    rng = np.random.default_rng(5)
+    long = [rng.standard_normal((3, 200)), rng.integers(0, 9, (200, 3)), np.arange(300.0)]
+    long.append(np.where(rng.random((2, 100, 2)) < 0.3, np.nan, rng.integers(-2, 2, (2, 100, 2))))
+    for x in [*many_arrays(), *long, long[0].astype(np.float32), long[2][::-1].copy()]:
+        for dim in range(-1, x.ndim):
+            for largest in (False, True):
+                for count in {1, min(x.shape[dim], 64), max(1, x.shape[dim] // 5)} - {65}:
+                    if count > 64:
+                        continue
+                    values, places = lanes.first_along(x, dim, count, largest)
+                    wanted = sort._first(sort.order(x, dim % x.ndim, largest), count, dim)
+                    same(places, np.ascontiguousarray(wanted))
+                    taken = np.take_along_axis(x, places, dim)
+                    assert values.tobytes() == taken.tobytes() and values.shape == taken.shape
+
+
+def test_first_elements_refuse_what_is_odd(lanes: Any) -> None:
+    x = np.ones((3, 100))
+    for other in (x.T, x[:, ::2], x > 0, x.astype("f2"), x[:0], np.ones(()), [1.0], None):
+        assert lanes.first_along(other, 0, 1, True) is None
+    for dim, count in (
+        (2, 1),
+        (-3, 1),
+        (0, 4),
+        (0, 0),
+        (1, 65),
+        (1, -1),
+        (1 << 70, 1),
+        (1, 1 << 70),
+    ):
+        assert lanes.first_along(x, dim, count, True) is None
+    for wrong in ((x, 1, 1), (x, 1, 1.0, True), (x, 1, 1, 1), (x, 1.0, 1, True), ()):
+        assert lanes.first_along(*wrong) is None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import errors
-from ..._native.ufunc_loops import along, rank_along
+from ..._native.ufunc_loops import along, first_along, rank_along
 from ..memory import dense_layout as dense
 from .extreme import refuse_empty_dimension, take_places, ties
 from .reduce import at_least_1d, axis_of, name_of
@@ -93,6 +93,9 @@ def topk(
     if k == 1 and size and x.dtype.kind != "V":
         places = (np.ndarray.argmax if largest else _first_smallest)(x, axis, None, keepdims=True)
     elif 0 < k * 4 < size and size > _FEW:
+        found: tuple[Array, Array] | None = first_along(x, axis, k, bool(largest))
+        if found is not None:
+            return found
         places = _few_places(_orderable(x), k, axis, largest)
     else:
         places = _first(order(x, axis, largest), k, axis)

@@ -271,6 +271,15 @@ def _along(kind: str, x: object, dim: object, other: object = None) -> None:
 along: Final[AnyCallable] = _along if _LANES is None else _LANES.along
 
 
+def _first_along(x: object, dim: object, count: object, largest: object) -> None:
+    return None
+
+
+#: `first_along(array, dimension, count, largest)`: the largest or smallest elements, in order, and
+#: where they are, of equal ones the first; None for what it leaves to others.
+first_along: Final[AnyCallable] = _first_along if _LANES is None else _LANES.first_along
+
+
 def _rank_along(x: object, dim: object, rank: object, way: object) -> None:
     return None
 

@@ -340,6 +340,66 @@ MOST(most_floats, float)
 MOST(most_doubles, double)
 MOST(most_integers, integer)
 
+/* ---- the first of an order: of equal ones those that come first, NaN is the largest ----------- */
+
+#define MOST_FIRST 64 /* that are kept, in order, while others go by */
+#define AT_ONCE 16    /* that are looked at side by side */
+
+#define LARGER(a, b) (((a) > (b)) | (((a) != (a)) & ((b) == (b))))
+#define SMALLER(a, b) (((a) < (b)) | (((a) == (a)) & ((b) != (b))))
+
+#define FIRST(NAME, TYPE, BEFORE)                                                               \
+    static void NAME(const Lanes *l, const void *from, npy_intp many, void *to, npy_int64 *places) \
+    {                                                                                           \
+        TYPE best[MOST_FIRST];                                                                  \
+        npy_intp at[MOST_FIRST];                                                                \
+        for (npy_intp o = 0; o < l->outer; o++)                                                 \
+            for (npy_intp i = 0; i < l->inner; i++) {                                           \
+                const TYPE *x = (const TYPE *)from + o * l->n * l->inner + i;                   \
+                npy_intp have = 0, out = o * many * l->inner + i, seen = 0;                     \
+                for (npy_intp j = 0; j < l->n; j++) {                                           \
+                    while (have == many && l->inner == 1 && j >= seen && j + AT_ONCE <= l->n) { \
+                        TYPE last = best[many - 1];                                             \
+                        int some = 0;                                                           \
+                        for (int q = 0; q < AT_ONCE; q++)                                       \
+                            some |= BEFORE(x[j + q], last);                                     \
+                        seen = j + AT_ONCE;                                                     \
+                        if (some)                                                               \
+                            break;                                                              \
+                        j = seen;                                                               \
+                    }                                                                           \
+                    if (j >= l->n)                                                              \
+                        break;                                                                  \
+                    TYPE new = x[j * l->inner];                                                 \
+                    if (have == many && !BEFORE(new, best[many - 1]))                           \
+                        continue;                                                               \
+                    npy_intp r = have < many ? have++ : many - 1;                               \
+                    for (; r > 0 && BEFORE(new, best[r - 1]); r--) {                            \
+                        best[r] = best[r - 1];                                                  \
+                        at[r] = at[r - 1];                                                      \
+                    }                                                                           \
+                    best[r] = new;                                                              \
+                    at[r] = j;                                                                  \
+                }                                                                               \
+                for (npy_intp r = 0; r < many; r++) {                                           \
+                    ((TYPE *)to)[out + r * l->inner] = best[r];                                 \
+                    places[out + r * l->inner] = at[r];                                         \
+                }                                                                               \
+            }                                                                                   \
+    }
+
+FIRST(largest_of_floats, float, LARGER)
+FIRST(smallest_of_floats, float, SMALLER)
+FIRST(largest_of_doubles, double, LARGER)
+FIRST(smallest_of_doubles, double, SMALLER)
+FIRST(largest_of_integers, npy_int64, LARGER)
+FIRST(smallest_of_integers, npy_int64, SMALLER)
+
+static void (*const firsts[2][3])(const Lanes *, const void *, npy_intp, void *, npy_int64 *) = {
+    {smallest_of_floats, smallest_of_doubles, smallest_of_integers},
+    {largest_of_floats, largest_of_doubles, largest_of_integers},
+};
+
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 enum { LINE, SAME, TWO, TWO_SAME, PAIR, PAIR_TWO }; /* what comes of a call, and of what */
@@ -484,7 +544,41 @@ static PyObject *rank_along(PyObject *module, PyObject *const *args, Py_ssize_t 
     return found;
 }
 
+/* first_along(array, dimension, count, largest): the first in order, and where they are; None for what
+   is left to others. */
+static PyObject *first_along(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    int type = count == 4 && PyLong_Check(args[2]) && PyBool_Check(args[3]) ? kind_of(args[0]) : -1;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int rank = type < 0 ? 0 : PyArray_NDIM(x), dim = rank < 1 ? -1 : read_dim(args[1], rank), overflow;
+    npy_intp many = dim < 0 ? 0 : PyLong_AsLongAndOverflow(args[2], &overflow), sizes[NPY_MAXDIMS];
+    if (many < 1 || overflow || many > MOST_FIRST || many > PyArray_DIM(x, dim) || PyArray_SIZE(x) < 1)
+        Py_RETURN_NONE;
+    Lanes lanes = {1, PyArray_DIM(x, dim), 1};
+    for (int k = 0; k < rank; k++) {
+        sizes[k] = k == dim ? many : PyArray_DIM(x, k);
+        if (k != dim)
+            *(k < dim ? &lanes.outer : &lanes.inner) *= PyArray_DIM(x, k);
+    }
+    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, sizes);
+    PyArrayObject *places = out == NULL ? NULL : new_array(integers, rank, sizes);
+    PyObject *found = NULL;
+    if (places != NULL) {
+        PyThreadState *others = PyArray_SIZE(x) >= LONG ? PyEval_SaveThread() : NULL;
+        firsts[args[3] == Py_True][type](&lanes, PyArray_DATA(x), many, PyArray_DATA(out),
+                                         PyArray_DATA(places));
+        if (others != NULL)
+            PyEval_RestoreThread(others);
+        found = PyTuple_Pack(2, (PyObject *)out, (PyObject *)places);
+    }
+    Py_XDECREF(out);
+    Py_XDECREF(places);
+    return found;
+}
+
 static PyMethodDef methods[] = {
+    {"first_along", (PyCFunction)(void (*)(void))first_along, METH_FASTCALL,
+     "The first elements in order along a dimension; None for what is left to others."},
     {"rank_along", (PyCFunction)(void (*)(void))rank_along, METH_FASTCALL,
      "The elements of a rank along a dimension; None for what is left to others."},
     {"along", (PyCFunction)(void (*)(void))along, METH_FASTCALL,
