@@ -45,21 +45,17 @@ def emit(word: str, type: Type) -> Module:
     c = {name: f.load(f.at(frame, k, I64), PTR if k < 3 else I64) for k, name in enumerate(FRAME)}
     lanes = target.lanes(type)
     part = share(f, chunk, c)
-    with f.loop(part.top, part.end) as row:
-        k0, rest = row.index // (c["n1"] * c["n2"]), row.index % (c["n1"] * c["n2"])
-        k1, k2 = rest // c["n2"], rest % c["n2"]
+    n1, n2 = c["n1"], c["n2"]
+    k0, rest = part.top // (n1 * n2), part.top % (n1 * n2)
+    k1, k2 = rest // n2, rest % n2
+    starts = [
+        k0 * c[f"{x}_s0"] + k1 * c[f"{x}_s1"] + k2 * c[f"{x}_s2"] + part.first * c[f"{x}_step"]
+        for x in "ab"
+    ]
+    with f.loop(part.top, part.end, carried=[k1, k2, *starts]) as row:
+        k1, k2, *starts = row.carried
         to = f.at(c["to"], row.index * c["inner"] + part.first, type)
-        a, b = (
-            f.at(
-                c[x],
-                k0 * c[f"{x}_s0"]
-                + k1 * c[f"{x}_s1"]
-                + k2 * c[f"{x}_s2"]
-                + part.first * c[f"{x}_step"],
-                type,
-            )
-            for x in "ab"
-        )
+        a, b = (f.at(c[x], start, type) for x, start in zip("ab", starts))
 
         def line(a_moves: bool, b_moves: bool) -> list[Value]:
             """A row's elements, where an operand's lie side by side or are one."""
@@ -81,5 +77,14 @@ def emit(word: str, type: Type) -> Module:
                 c["b_step"].eq(0), lambda: line(True, False), lambda: line(True, True)
             ),
         )
+        # The next row, without a division: back to the start of an axis, on along the one before.
+        ends2 = (k2 + 1).eq(n2)
+        k1 = f.select(ends2, k1 + 1, k1)
+        ends1 = k1.eq(n1)
+        for at, x in enumerate("ab"):
+            s0, s1, s2 = (c[f"{x}_s{k}"] for k in range(3))
+            along = f.select(ends2, s1 - (n2 - 1) * s2, s2)
+            starts[at] = starts[at] + along + f.select(ends1, s0 - n1 * s1, 0)
+        row.next(f.select(ends1, 0, k1), f.select(ends2, 0, k2 + 1), *starts)
     f.ret()
     return module
