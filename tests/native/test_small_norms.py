@@ -273,3 +273,26 @@ def test_distances_are_those_of_the_plain_function() -> None:
             except Exception as error:
                 said.append((type(error), str(error)))
         assert said[0] == said[1] and plain.calls == calls + 1
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_squares_are_added_to_products(dtype: str) -> None:
+    add = ufunc_loops.NORMS.add_squares  # type: ignore[union-attr]
+    rng = np.random.default_rng(6)
+    for shape in ((1, 1), (30, 7), (3, 2, 5, 40), (300, 300)):
+        x, first, second = (rng.standard_normal(s).astype(dtype)
+                            for s in (shape, shape[:-1], (*shape[:-2], shape[-1])))  # fmt: skip
+        x.reshape(-1)[0] = np.nan
+        wanted = x + first[..., :, None]
+        wanted = np.maximum(wanted + second[..., None, :], 0)
+        assert add(x, first, second)
+        np.testing.assert_array_equal(x, wanted)
+    x, first, second = np.ones((4, 3)), np.ones(4), np.ones(3)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    for given in ((x.T, first, second), (x, second, first), (x, first, second.astype("f4")),
+                  (x, first), (fixed, first, second), (x[:0], first, second),
+                  (x, first, [1.0, 1, 1]),
+                  (np.ones((2, 4, 3)), first, second), (first, first, second)):  # fmt: skip
+        assert not add(*given)
+    assert (x == 1).all() and (fixed == 1).all()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._base import errors
+from ..._native.ufunc_loops import NORMS
 from ..elementwise.activations import relu
 from ..reduce.norm import vector_norm
 from ..reduce.reduce import axis_of, name_of
@@ -67,16 +68,17 @@ def cross3(a: Array, b: Array, dim: int) -> Array:
 
 
 def _by_product(x: Array, y: Array) -> TensorLike:
-    """The distances as one product: of -2 x, |x|² and 1 with y, 1 and |y|²."""
-    width = x.shape[-1]
-    left = np.empty((*x.shape[:-1], width + 2), x.dtype)
-    right = np.empty((*y.shape[:-1], width + 2), y.dtype)
-    one = ones(width, x.dtype)
-    np.multiply(x, -2, left[..., :width])
-    left[..., width], left[..., width + 1] = (x * x) @ one, 1
-    right[..., :width] = y
-    right[..., width], right[..., width + 1] = 1, (y * y) @ one
-    squares = relu(matrix_product(left, right.swapaxes(-1, -2)))
+    """The distances as the roots of |x|² - 2 x y + |y|²."""
+    one = ones(x.shape[-1], x.dtype)
+    first, second = (x * x) @ one, (y * y) @ one
+    turned = (y * -2).swapaxes(-1, -2)
+    # Of columns and rows NumPy makes no call of BLAS, and takes three times as long.
+    column = x.shape[-1] == 1
+    squares = np.multiply(x, turned, order="C") if column else matrix_product(x, turned)
+    if NORMS is None or not NORMS.add_squares(squares, first, second):
+        squares += first[..., :, None]
+        squares += second[..., None, :]
+        squares = relu(squares)
     return np.sqrt(squares, squares)
 
 

@@ -97,6 +97,58 @@ static PyObject *measure(PyObject *const *args)
     return (PyObject *)out;
 }
 
+/* Products and a number for each row and each column, where that isn't below zero. */
+#define SQUARES(NAME, TYPE)                                                                     \
+    FOR_MACHINE static void NAME(TYPE *x, npy_intp many, npy_intp rows, npy_intp columns,       \
+                                 const TYPE *first, const TYPE *second)                         \
+    {                                                                                           \
+        for (npy_intp r = 0; r < many * rows; r++, x += columns) {                              \
+            const TYPE *more = second + r / rows * columns;                                     \
+            TYPE one = first[r];                                                                \
+            for (npy_intp k = 0; k < columns; k++) {                                            \
+                TYPE v = x[k] + one + more[k];                                                  \
+                x[k] = v < 0 ? 0 : v;                                                           \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+SQUARES(single_squares, float)
+SQUARES(twice_squares, double)
+
+/* add_squares(products, first, second): whether these have been added in place. */
+static PyObject *add_squares(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    int type = count == 3 ? type_of(args[0]) : -1;
+    if (type < 0 || type_of(args[1]) != type || type_of(args[2]) != type)
+        Py_RETURN_FALSE;
+    PyArrayObject *x = (PyArrayObject *)args[0], *first = (PyArrayObject *)args[1];
+    PyArrayObject *second = (PyArrayObject *)args[2];
+    int rank = PyArray_NDIM(x);
+    if (rank < 2 || PyArray_SIZE(x) < 1 || !is_dense(x) || !is_dense(first) || !is_dense(second) ||
+        !PyArray_ISWRITEABLE(x))
+        Py_RETURN_FALSE;
+    npy_intp rows = PyArray_DIM(x, rank - 2), columns = PyArray_DIM(x, rank - 1);
+    npy_intp many = PyArray_SIZE(x) / (rows * columns);
+    if (PyArray_SIZE(first) != many * rows || PyArray_SIZE(second) != many * columns)
+        Py_RETURN_FALSE;
+    PyThreadState *others = PyArray_SIZE(x) > APPLIED ? PyEval_SaveThread() : NULL;
+    if (type == 0)
+        single_squares((float *)PyArray_DATA(x), many, rows, columns,
+                     (const float *)PyArray_DATA(first), (const float *)PyArray_DATA(second));
+    else
+        twice_squares((double *)PyArray_DATA(x), many, rows, columns,
+                    (const double *)PyArray_DATA(first), (const double *)PyArray_DATA(second));
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+    Py_RETURN_TRUE;
+}
+
+static PyMethodDef functions[] = {
+    {"add_squares", (PyCFunction)(void (*)(void))add_squares, METH_FASTCALL,
+     "Adds a number for each row and each column, in place; whether that is done."},
+    {NULL}
+};
+
 /* ---- steps, each rounded by itself -------------------------------------------------------- */
 
 /* An array as (n, channels, length), and what is computed of it by channel. `sums` has room for
@@ -410,7 +462,7 @@ static PyTypeObject norm_type = SHORT_TYPE(
     "rushlight._native.ufunc_loops.norms.Norm", "Normalisation of small arrays.", make_norm);
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "norms", "Normalisation of small arrays.", -1
+    PyModuleDef_HEAD_INIT, "norms", "Normalisation of small arrays.", -1, functions
 };
 
 PyMODINIT_FUNC PyInit_norms(void)
