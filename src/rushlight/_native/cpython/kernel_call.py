@@ -128,13 +128,13 @@ def _module() -> Module:
             f.call(code.word("all", PTR), [frame, chunks])
             return []
 
-        def asked() -> list[Value]:
+        def ask() -> list[Value]:
             sleepers = f.atomic_load(f.at_bytes(there, pool.SLEEPERS), I32)
             f.choose((elements < code.word("wakes", I64)) & (sleepers > 0), alone, shared)
             return []
 
         there = f.emit(PTR, f"inttoptr {state!r} to ptr")
-        f.choose(state.eq(0), alone, asked)
+        f.choose(state.eq(0), alone, ask)
         return []
 
     def released() -> list[Value]:
