@@ -34,7 +34,7 @@ _ALONE = 1 << 18
 class LineMap:
     """out[i] = sum over t of weight[t, i] x[index[t, i]], for the t with `real[t, i]`."""
 
-    def __init__(self, size: int, index: Any, weight: Array, real: Any = None) -> None:
+    def __init__(self, size: int, index: Array, weight: Array, real: Any = None) -> None:
         self.size = size
         self.index = index
         self.weight = weight

@@ -211,7 +211,7 @@ def flat_places(shape: tuple[int, ...], axis: int, index: Array) -> Array:
     return places.reshape(-1)
 
 
-def _check_index(x: Array, axis: int, index: Array) -> tuple[int, Any]:
+def _check_index(x: Array, axis: int, index: Array) -> tuple[int, Array]:
     """The axis, not negative, and the index as int64.
 
     Raises: RuntimeError for an index outside the axis.
@@ -259,7 +259,7 @@ def gather(x: Array, axis: int, index: Array) -> Array:
     return flat.take(flat_places(x.shape, axis, index)).reshape(index.shape)
 
 
-def scatter(x: Array, axis: int, index: Any, source: Any) -> Array:
+def scatter(x: Array, axis: int, index: Array, source: Any) -> Array:
     """A copy of `x` with the elements of `source` written where `index` names along `axis`.
 
     `source` is a number, or an array at least as large as `index`; at a place named twice the last

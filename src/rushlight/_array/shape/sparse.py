@@ -77,7 +77,7 @@ def sum_of(parts: Sequence[tuple[Array, Array]], shape: tuple[int, ...]) -> tupl
     return merged, out
 
 
-def lookup(wanted: Any, sorted_keys: Any) -> tuple[Array, Array]:
+def lookup(wanted: Array, sorted_keys: Array) -> tuple[Array, Array]:
     """Which of the wanted keys there are, and where."""
     if not sorted_keys.size:
         return np.zeros(wanted.size, bool), np.zeros(wanted.size, np.int64)
