@@ -197,3 +197,21 @@ def test_vander_takes_halves_where_the_one_of_linalg_does_not() -> None:
     assert torch.vander(x, 3).tolist() == [[1, 1, 1], [4, 2, 1]]
     with pytest.raises(RuntimeError, match="but got Half"):
         torch.linalg.vander(x)
+
+
+def test_arguments_that_are_taken_once_are_looked_at_again_where_they_are_large() -> None:
+    x, window = torch.ones(64), torch.ones(16)
+
+    def transform(size: Any, hop: Any = 4, given: Any = window) -> Any:
+        return torch.stft(x, size, hop, window=given, return_complex=True)
+
+    for _ in range(3):
+        assert transform(16).shape == (9, 17)
+    for wrong in (1 << 64, -(1 << 70)):
+        with pytest.raises(ValueError, match="Overflow when unpacking long"):
+            transform(16, wrong)
+    for size, hop, given in ((16.0, 4, window), (16, "4", window), (16, 4, 3.0), (16, 4, [1.0])):
+        for _ in range(2):
+            with pytest.raises(TypeError):
+                transform(size, hop, given)
+    assert transform(torch.tensor(16)).shape == (9, 17)

@@ -531,3 +531,19 @@ def test_elements_by_a_mask_are_the_same_however_they_are_taken() -> None:
         assert x[mask].is_inference()
     with torch.no_grad():
         assert base[mask].tolist() == wanted and not base[mask].requires_grad
+
+
+def test_places_that_come_several_times_are_added_to_one_after_the_other() -> None:
+    x, source = torch.zeros(5, 3), torch.arange(12.0).reshape(4, 3)
+    for places in ([1, 1, 4, 0], [1, -4, -1, 0]):
+        at = torch.tensor(places)
+        out = x.index_put((at,), source, accumulate=True)
+        assert out.tolist() == [[9, 10, 11], [3, 5, 7], [0, 0, 0], [0, 0, 0], [6, 7, 8]]
+        square = x.index_put((at.reshape(2, 2),), source.reshape(2, 2, 3), accumulate=True)
+        assert torch.equal(square, out)
+        assert not x.any()
+    with pytest.raises(RuntimeError, match="shape mismatch"):
+        x.index_put((at.reshape(2, 2),), source, accumulate=True)
+    with pytest.raises(IndexError, match="index 6 is out of bounds"):
+        x.index_put_((at + 5,), source, accumulate=True)
+    assert not x.any()

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _RUN = 32
 # Rows up to this many numbers are summed number by number.
 _NARROW = 16
+# Numbers from which a kernel adds rows, where there is one: its call takes longer than fewer do.
+KERNEL = 16384
 
 
 def _stable_order(keys: Array, limit: int) -> Array:
@@ -100,9 +102,12 @@ def add_rows(out: Array, index: Array, source: Array) -> Array:
         return out
     rows = np.ascontiguousarray(source, out.dtype).reshape(count, width)
     target = out.reshape(out.shape[0], width)
+    few = rows.size < KERNEL
+    if few and add_at(target, 0, index, rows):
+        return out
     if rows.size >= kernels.LEAST and kernels.embedding_gradient.add_rows(target, index, rows):
         return out
-    if add_at(target, 0, index, rows):
+    if not few and add_at(target, 0, index, rows):
         return out
     if width == 1:
         np.add.at(target.reshape(-1), index, rows.reshape(-1))

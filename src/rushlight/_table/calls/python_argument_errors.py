@@ -66,6 +66,9 @@ def _read(text: str) -> dict[tuple[str, str], list[str]]:
 
 
 PASSED: Final = _read(_CALLS)
+#: Functions of C with the types of arguments that they take as they are.
+_TAKEN: Final[set[tuple[object, ...]]] = set()
+_SIMPLE: Final = (int, float, bool, str, type(None))
 
 
 def take_as_c(
@@ -78,11 +81,17 @@ def take_as_c(
     """
     from .argument_parser import complaint_of_c, plain_arguments
 
+    types = (kind, name, *map(type, values))
+    usual = not named and all(type(v) in _SIMPLE or isinstance(v, TensorBase) for v in values)
+    if usual and types in _TAKEN and all(type(v) is not int or abs(v) < 1 << 31 for v in values):
+        return values
     bound: list[tuple[Parameter, object]] = []
     problem = complaint_of_c(kind, name, values, dict(named or {}), bound)
     if problem is not None:
         raise problem
     plain = plain_arguments(bound, values, {})
+    if usual and plain is None and len(_TAKEN) < 1000:
+        _TAKEN.add(types)
     return values if plain is None else plain[0]
 
 
