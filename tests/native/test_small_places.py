@@ -200,7 +200,14 @@ def test_parts_are_added_one_after_the_other(
             assert found.tobytes() == expected.tobytes()
         else:
             np.testing.assert_allclose(found, expected, 1e-4, 100)
+        written = np.moveaxis(x, dim, 0).copy()
+        for k, place in enumerate(at):
+            written[place] = np.moveaxis(y, dim, 0)[k]
+        put = x.copy()
+        assert built.put_at(put, dim, at, y)
+        assert put.tobytes() == np.ascontiguousarray(np.moveaxis(written, 0, dim)).tobytes()
         for wrong in (at * 0 - 1, at * 0 + shape[dim]):
+            assert not built.put_at(put, dim, wrong, y)
             assert told(made, (x, dim, wrong, y, 1)) == told(
                 scatter.index_add, (x, dim, wrong, y, 1)
             )
@@ -475,8 +482,9 @@ def test_indices_that_another_thread_changes_meanwhile_stay_inside() -> None:
     thread = threading.Thread(target=change)
     thread.start()
     try:
-        for _ in range(3000):
+        for _ in range(2000):
             ufunc_loops.PLACES.add_at(out, 0, index, parts)
+            ufunc_loops.PLACES.put_at(out, 0, index, parts)
     finally:
         stop.set()
         thread.join()

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.caller import warn_the_caller
-from ..._native.ufunc_loops import FRESH, PLACES, add_at
+from ..._native.ufunc_loops import FRESH, PLACES, add_at, put_at
 from ..axes import ALL
 from ..memory.dense_layout import order_by
 from ..number import type_number
@@ -293,9 +293,9 @@ def index_put_into(
         if mask.shape == out.shape and not accumulate:
             np.copyto(out, values, where=mask)
             return out
-    if accumulate and len(indices) == 1 and values.size < fast.KERNEL:
-        lone = indices[0]
-        if type(lone) is np.ndarray and lone.ndim == 1 and add_at(out, 0, lone, values):
+    if len(indices) == 1 and (not accumulate or values.size < fast.KERNEL):
+        lone, way = indices[0], add_at if accumulate else put_at
+        if type(lone) is np.ndarray and lone.ndim == 1 and way(out, 0, lone, values):
             return out
     key = _plain_key(out, indices) if not accumulate else None
     if key is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.determinism import alert
+from ..._native.ufunc_loops import put_at
 from .. import kernels
 from ..axes import LEAD, axis_of
 from ..number import number_like, wrap_number
@@ -123,7 +124,7 @@ def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
         return out
     if x.ndim == 0:
         out[...] = source.reshape(-1)[-1] if index.size else out
-    else:
+    elif not put_at(out, axis, index.reshape(-1), source):
         out[LEAD[axis] + (index.reshape(-1),)] = source
     return out
 

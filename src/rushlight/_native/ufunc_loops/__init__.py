@@ -290,12 +290,14 @@ def _rank_along(x: object, dim: object, rank: object, way: object) -> None:
 rank_along: Final[AnyCallable] = _rank_along if _LANES is None else _LANES.rank_along
 
 
-def _add_at(out: object, dim: object, index: object, source: object) -> bool:
+def _change_nothing(out: object, dim: object, index: object, source: object) -> bool:
     return False
 
 
 #: `add_at(out, dimension, index, source)`: adds parts at places in place; whether it did.
-add_at: Final[AnyCallable] = _add_at if PLACES is None else PLACES.add_at
+add_at: Final[AnyCallable] = _change_nothing if PLACES is None else PLACES.add_at
+#: `put_at(out, dimension, index, source)`: writes them, of which the last stays.
+put_at: Final[AnyCallable] = _change_nothing if PLACES is None else PLACES.put_at
 
 
 def _add_along(array: object, dim: object, index: object, source: object) -> None:

@@ -215,16 +215,42 @@ static void add_rows(PyArrayObject *x, const npy_int64 *at, PyArrayObject *sourc
         PyEval_RestoreThread(others);
 }
 
-/* add_at(out, dimension, indices, parts): adds parts at places, one after the other, in place, all
-   arrays in order; whether it did. */
-static PyObject *add_at(PyObject *module, PyObject *const *args, Py_ssize_t given)
+/* Writes parts at places along a dimension, of which the last stays. */
+static void put_rows(PyArrayObject *x, const npy_int64 *at, PyArrayObject *source, int dim)
+{
+    npy_intp outer = 1, row = PyArray_ITEMSIZE(x), many = PyArray_DIM(x, dim);
+    npy_intp count = PyArray_DIM(source, dim);
+    for (int k = 0; k < PyArray_NDIM(x); k++)
+        *(k < dim ? &outer : &row) *= k == dim ? 1 : PyArray_DIM(x, k);
+    const char *from = PyArray_BYTES(source);
+    char *to = PyArray_BYTES(x);
+    PyThreadState *others = PyArray_SIZE(source) >= LONG ? PyEval_SaveThread() : NULL;
+    for (npy_intp o = 0; o < outer; o++, to += many * row)
+        for (npy_intp k = 0; k < count; k++, from += row) {
+            npy_uint64 place = (npy_uint64)at[k]; /* looked at again, as in `ADD_ROWS` */
+            if (place >= (npy_uint64)many)
+                continue;
+            if (row == 4)
+                memcpy(to + place * 4, from, 4);
+            else if (row == 8)
+                memcpy(to + place * 8, from, 8);
+            else
+                memcpy(to + place * (npy_uint64)row, from, row);
+        }
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+}
+
+/* Whether parts were added, or written, at places of an array, in place, for it, a dimension, indices and
+   the parts, all of them in order. */
+static PyObject *change_at(PyObject *const *args, Py_ssize_t given, int add)
 {
     PyArrayObject *x = given == 4 ? (PyArrayObject *)args[0] : NULL;
     int rank = x == NULL || !holds_numbers(args[0]) ? 0 : PyArray_NDIM(x);
     int dim = rank < 1 || rank > DIMENSIONS ? -1 : read_dim(args[1], rank);
     PyArrayObject *source = dim < 0 ? NULL : (PyArrayObject *)args[3];
     const npy_int64 *at = dim < 0 ? NULL : read_indices(args[2]);
-    if (at == NULL || Py_TYPE(args[3]) != &PyArray_Type || adds(x) == NULL || !is_dense(x) ||
+    if (at == NULL || Py_TYPE(args[3]) != &PyArray_Type || (add && adds(x) == NULL) || !is_dense(x) ||
         !PyArray_ISALIGNED(x) || !PyArray_ISWRITEABLE(x) || PyArray_DESCR(source) != PyArray_DESCR(x) ||
         PyArray_NDIM(source) != rank || !PyArray_ISALIGNED(source) || !is_dense(source) ||
         PyArray_SIZE(source) >= MORE)
@@ -237,8 +263,20 @@ static PyObject *add_at(PyObject *module, PyObject *const *args, Py_ssize_t give
     if (!are_below(at, count, PyArray_DIM(x, dim)) ||
         (from < to + PyArray_NBYTES(x) && to < from + PyArray_NBYTES(source)))
         Py_RETURN_FALSE;
-    add_rows(x, at, source, dim);
+    (add ? add_rows : put_rows)(x, at, source, dim);
     Py_RETURN_TRUE;
+}
+
+/* add_at(out, dimension, indices, parts): adds parts at places, one after the other, in place. */
+static PyObject *add_at(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    return change_at(args, given, 1);
+}
+
+/* put_at(out, dimension, indices, parts): the same, written. */
+static PyObject *put_at(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    return change_at(args, given, 0);
 }
 
 /* ---- few of any ----------------------------------------------------------------------------- */
@@ -765,6 +803,8 @@ static PyMethodDef methods[] = {
      "Floats added at indices into zeros; None for odd ones."},
     {"add_along", (PyCFunction)(void (*)(void))add_along, METH_FASTCALL,
      "A copy with elements added at indices along a dimension; None for odd ones."},
+    {"put_at", (PyCFunction)(void (*)(void))put_at, METH_FASTCALL,
+     "Writes parts at places along a dimension, in place; whether it did."},
     {"add_at", (PyCFunction)(void (*)(void))add_at, METH_FASTCALL,
      "Adds parts at places along a dimension, in place; whether it did."},
     {NULL}
