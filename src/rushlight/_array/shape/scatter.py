@@ -249,8 +249,10 @@ def scatter(
 def scatter_into(
     x: Array, dim: int, index: Array, src: Array | Scalar
 ) -> Callable[..., object] | None:
-    """What writes like `scatter` in place."""
+    """What writes like `scatter` in place; None where a copy is less work than flat places."""
     if not x.ndim or not index.ndim or not index.size or not x.flags.c_contiguous:
+        return None
+    if 4 * index.size >= x.size:
         return None
     axis = axis_of(dim, x.ndim)
     if isinstance(src, np.ndarray):

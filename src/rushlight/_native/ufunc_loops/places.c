@@ -192,8 +192,11 @@ static PyObject *add_along(PyObject *module, PyObject *const *args, Py_ssize_t g
             if (place >= (npy_uint64)many)                                                      \
                 continue;                                                                       \
             TYPE *there = (TYPE *)to + place * (npy_uint64)inner;                               \
-            for (npy_intp i = 0; i < inner; i++)                                                \
-                there[i] += ((const TYPE *)from)[i];                                            \
+            if (inner == 1)                                                                     \
+                *there += *(const TYPE *)from;                                                  \
+            else                                                                                \
+                for (npy_intp i = 0; i < inner; i++)                                            \
+                    there[i] += ((const TYPE *)from)[i];                                        \
         }
 
 /* Adds parts at places along a dimension, one after the other, in order. */
