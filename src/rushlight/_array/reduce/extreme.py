@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Shape, TensorLike
     from ..annotations import Array
 
-_maximum: Any = np.maximum.reduce
-_minimum: Any = np.minimum.reduce
+_maximum: AnyCallable = np.maximum.reduce
+_minimum: AnyCallable = np.minimum.reduce
 _UFUNCS: dict[Any, Any] = {ndarray.argmax: np.maximum, ndarray.argmin: np.minimum}
 _FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`,
 _MANY = 4096  # and from which folds are,
@@ -136,7 +136,7 @@ def _rows(count: int) -> Array:
     return rows
 
 
-def _with_places(x: Array, axis: int, keepdim: bool, find: AnyCallable) -> tuple[Any, Any]:
+def _with_places(x: Array, axis: int, keepdim: bool, find: AnyCallable) -> tuple[Array, Array]:
     known = find_extremes(_UFUNCS[find], x, axis)
     if known is not None:
         values, places = known

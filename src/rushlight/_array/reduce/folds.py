@@ -60,7 +60,9 @@ def _fold_lanes(ufunc: np.ufunc, x: Array, axis: object) -> Array | None:
     return found
 
 
-def _fold_lines(ufunc: np.ufunc, x: Array, axis: Any, dtype: RawType | None = None) -> Array | None:
+def _fold_lines(
+    ufunc: np.ufunc, x: Array, axis: object, dtype: RawType | None = None
+) -> Array | None:
     if isinstance(axis, tuple) and len(axis) == 1:
         (axis,) = axis
     if not isinstance(axis, int) or x.dtype.kind not in "fiub" or not x.flags.c_contiguous:

@@ -233,7 +233,7 @@ def _at_rank(x: Array, rank: int, axis: int, keepdim: bool) -> tuple[Array, Arra
     return _shape(x, flat, places, axis, keepdim)
 
 
-def _shape(x: Array, flat: Array, places: Array, axis: int, keepdim: bool) -> tuple[Any, Any]:
+def _shape(x: Array, flat: Array, places: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
     values = np.take_along_axis(flat, places, axis)
     if x.ndim == 0:
         return values.reshape(()), places.reshape(())

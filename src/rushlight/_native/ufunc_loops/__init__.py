@@ -295,9 +295,13 @@ def _change_nothing(out: object, dim: object, index: object, source: object) -> 
 
 
 #: `add_at(out, dimension, index, source)`: adds parts at places in place; whether it did.
-add_at: Final[AnyCallable] = _change_nothing if PLACES is None else PLACES.add_at
+add_at: Final[Callable[[object, object, object, object], bool]] = (
+    _change_nothing if PLACES is None else PLACES.add_at
+)
 #: `put_at(out, dimension, index, source)`: writes them, of which the last stays.
-put_at: Final[AnyCallable] = _change_nothing if PLACES is None else PLACES.put_at
+put_at: Final[Callable[[object, object, object, object], bool]] = (
+    _change_nothing if PLACES is None else PLACES.put_at
+)
 
 
 def _add_along(array: object, dim: object, index: object, source: object) -> None:
