@@ -40,6 +40,14 @@ _OF_NUMBERS: Final = {
 _CHOICES: Final = {"where": ("w", "bfff"), "keep": ("k", "fbf")}
 
 
+#: Elements up to which any chain is taken.
+_LONGEST: Final = 1 << 14
+_ARITHMETIC: Final = frozenset((
+    np.add, np.subtract, np.multiply, np.divide, np.absolute, np.negative, np.floor, np.ceil,
+    np.trunc, np.rint,
+))  # fmt: skip
+
+
 class Unchained(Exception):
     """Says that a formula has no chain."""
 
@@ -54,13 +62,35 @@ def take_chains(
     arguments for which a function that may refuse numbers is known to take them.
     """
     chains = partial(chains_of, raw, formula, kinds, defaults)
-    return ufunc_loops.function(take_large(raw, kinds), chains, kinds)
+    return ufunc_loops.function(take_large(raw, kinds), chains, kinds, _LONGEST)
 
 
 def chains_of(
     raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
 ) -> Chains | None:
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
+    found = _find_chains(raw, formula, kinds, defaults)
+    return found and (found[0], tuple([_limit(raw, chain) for chain in found[1]]))
+
+
+def _limit(raw: AnyCallable, chain: Chain) -> Chain:
+    """A chain with the elements up to which it is taken: more where its steps are all that the
+    function does, one whole array after the other, and NumPy's loops take operands of any stride
+    alike.
+    """
+    if len(chain) > 6:
+        return chain
+    steps: Any = chain[5]
+    long = isinstance(raw, np.ufunc) or (
+        raw in _on_floats() and all(step[0] != "u" or step[1] in _ARITHMETIC for step in steps)
+    )
+    long = long and all(step[0] not in "wkECsd" for step in steps)
+    return (*chain, 3, _LONGEST if long else ufunc_loops.MOST)
+
+
+def _find_chains(
+    raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...]
+) -> Chains | None:
     try:
         plain = getattr(raw, "plain", raw)  # where all else is a matter of layout
         plain = plain.find() if type(plain) is Function else plain

@@ -103,17 +103,19 @@ MOST: Final = 2048
 _WAITS: Final = 16
 
 
-def function(plain: AnyCallable, maker: Callable[[], object], kinds: str) -> AnyCallable:
+def function(
+    plain: AnyCallable, maker: Callable[[], object], kinds: str, most: int = MOST
+) -> AnyCallable:
     """`plain`, with small arrays taken by ufuncs' loops once it has been called a few times.
 
     `kinds` has a letter for each argument: "f" for arrays of floats, or numbers instead, "b" for
     arrays of bools, "s" for numbers, "o" for a number or None, "n" for None, "t" for tuples,
     "-" for what isn't looked at. `maker` gives the kinds anew and the steps, in the form that
-    `read_chain` reads, or None.
+    `read_chain` reads, or None. `most` is the elements that no chain goes beyond.
     """
     if FUNCTION is None:
         return plain
-    made: AnyCallable = FUNCTION(plain, maker, kinds, _WAITS, MOST)
+    made: AnyCallable = FUNCTION(plain, maker, kinds, _WAITS, most)
     return made
 
 
