@@ -8,6 +8,7 @@ import pytest
 import rushlight as torch
 from rushlight._array.nn import attention
 from rushlight._array.reduce import sort
+from rushlight._array.shape import rearrange
 
 
 def test_attention_of_few_elements(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,3 +72,12 @@ def test_quantiles_of_numbers_are_those_of_tensors_and_have_gradients() -> None:
     for odd in (torch.ones(3, dtype=torch.int64), torch.ones(3, dtype=torch.bfloat16)):
         with pytest.raises(RuntimeError, match="either float or double"):
             torch.quantile(odd, 0.5)
+
+
+def test_traces_that_read_few_of_many_elements() -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((45, 46), (100, 100), (300, 7), (1000, 1001)):
+        for dtype in ("f4", "f8"):
+            x = rng.standard_normal(shape).astype(dtype)
+            t = torch.from_numpy(x)
+            assert torch.trace(t).item() == float(rearrange.trace(x))

@@ -32,7 +32,7 @@ def test_numbers_from_one_to_another(built: Any) -> None:
     taken = 0
     for start in NUMBERS:
         for end in NUMBERS:
-            for steps in (2, 3, 16, 1001, 8192, 0, 1, -1, 8193, 1 << 70, True, 3.0, None):
+            for steps in (2, 3, 16, 1001, 8192, 0, 1, -1, 65537, 1 << 70, True, 3.0, None):
                 found = built.spaced(start, end, steps)
                 if found is not None:
                     assert same(found, create.linspace(start, end, steps, D.float32)), (start, end)
@@ -123,7 +123,7 @@ def test_shapes_of_arrays_and_ranges_of_elements(built: Any) -> None:
     units = ((block & 0xFFFFFF) * np.float32(2.0**-24)).astype(np.float32)
     assert same(built.uniforms(block, 7, like), units[7:19].reshape(3, 4))
     for odd in (like.T, like[:, ::2], like.astype(np.float64), like[:1], like.view(Alike),
-                units[:0], like[0, 0], np.ones(8194, np.float32),
+                units[:0], like[0, 0], np.ones(1 << 17, np.float32),
                 np.ones((30, 30), np.float32)):  # fmt: skip
         assert built.uniforms(block, 7, odd) is None
     nan, inf = float("nan"), float("inf")
@@ -172,7 +172,9 @@ def test_counts_in_bins(built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_arrays_filled_with_a_number(built: Any) -> None:
     types = {float: D.float32, int: D.int64, bool: D.bool_}
     taken = 0
-    for shape in ((), (1,), (3, 4), (2,) * 8, (2,) * 9, (0,), (-1,), (8192,), (91, 91), (1 << 70,)):
+    shapes = [(), (1,), (3, 4), (2,) * 8, (2,) * 9, (0,), (-1,), (8192,), (91, 91), (300, 300),
+              (1 << 70,)]  # fmt: skip
+    for shape in shapes:
         for value in NUMBERS:
             found = built.filled(shape, value)
             if found is not None:
@@ -182,9 +184,9 @@ def test_arrays_filled_with_a_number(built: Any) -> None:
     assert taken > 50
     for odd in ([2, 2], (2.0,), (True,), 3, None):
         assert built.filled(odd, 1.0) is None
-    for n in (1, 2, 5, 90):
+    for n in (1, 2, 5, 90, 256):
         assert same(built.eye(n), np.eye(n, dtype=np.float32))
-    assert [built.eye(n) for n in (0, -1, 91, 1.0, True, None, 1 << 70)] == [None] * 7
+    assert [built.eye(n) for n in (0, -1, 257, 1.0, True, None, 1 << 70)] == [None] * 7
 
 
 def test_whether_arrays_are_equal(built: Any) -> None:
@@ -202,6 +204,12 @@ def test_whether_arrays_are_equal(built: Any) -> None:
         known = built.are_equal(a, b)
         assert known is None or known is bool(a.shape == b.shape and (a == b).all()), (a, b)
         taken += known is not None
+    long, other = np.ones(20000), np.ones(20000)
+    assert built.are_equal(long, other) is None and built.are_equal(long, long[1:]) is False
+    other[-1] = 2
+    assert built.are_equal(long, other) is None  # NumPy says
+    other[7] = 2
+    assert built.are_equal(long, other) is False
     assert taken > 500 and built.are_equal(1, 2) is None and built.are_equal(a) is None
     bits = np.frombuffer(b"\2\0\1", bool)  # truth isn't one bit
     assert built.are_equal(bits, np.array([True, False, True])) is True

@@ -127,7 +127,8 @@ def test_what_is_no_dense_array_of_floats_goes_to_the_function() -> None:
             made, plain = pair(function, letters)
             args = (odd, *(next(iter(CHOICES.get(one, (0,)))) for one in letters[1:]))
             assert agree(made, function, args), (letters, odd)
-            assert plain.calls == 1, (letters, odd)
+            traced = letters[0] == "E" and np.shape(odd) == (512, 256)  # of which few are read
+            assert plain.calls == (not traced), (letters, odd)
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")

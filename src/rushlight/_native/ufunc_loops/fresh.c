@@ -4,7 +4,8 @@
 #include <math.h>
 
 #define DIMENSIONS 8
-#define MOST 8192 /* elements */
+#define MOST (1 << 16) /* elements of what is made */
+#define MOST_READ 8192  /* elements that are looked at one by one */
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
 static PyArray_Descr *integers, *truths;
@@ -103,12 +104,12 @@ static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t coun
     char *to = PyArray_BYTES(out);
     if (descr == truths)
         memset(to, args[1] == Py_True, size);
+    else if (descr == integers)
+        for (npy_intp k = 0; k < size; k++)
+            ((npy_int64 *)to)[k] = whole;
     else
         for (npy_intp k = 0; k < size; k++)
-            if (descr == integers)
-                ((npy_int64 *)to)[k] = whole;
-            else
-                ((float *)to)[k] = (float)real;
+            ((float *)to)[k] = (float)real;
     return (PyObject *)out;
 }
 
@@ -138,7 +139,8 @@ static PyObject *are_equal(PyObject *module, PyObject *const *args, Py_ssize_t c
     PyArrayObject *a = (PyArrayObject *)args[0], *b = (PyArrayObject *)args[1];
     PyArray_Descr *descr = PyArray_DESCR(a);
     npy_intp size = PyArray_SIZE(a);
-    if (descr != PyArray_DESCR(b) || size > MOST || !is_dense(a) || !is_dense(b) ||
+    npy_intp read = size > MOST_READ ? MOST_READ : size; /* where these are equal, NumPy goes on */
+    if (descr != PyArray_DESCR(b) || !is_dense(a) || !is_dense(b) ||
         !PyArray_ISALIGNED(a) || !PyArray_ISALIGNED(b) || PyArray_NDIM(a) != PyArray_NDIM(b) ||
         (descr != floats[0] && descr != floats[1] && descr != integers && descr != truths))
         Py_RETURN_NONE;
@@ -147,11 +149,13 @@ static PyObject *are_equal(PyObject *module, PyObject *const *args, Py_ssize_t c
             Py_RETURN_FALSE;
     const char *x = PyArray_BYTES(a), *y = PyArray_BYTES(b);
     int same = 1;
-    for (npy_intp k = 0; same && k < size; k++)
+    for (npy_intp k = 0; same && k < read; k++)
         same = descr == floats[0]   ? ((const float *)x)[k] == ((const float *)y)[k]
                : descr == floats[1] ? ((const double *)x)[k] == ((const double *)y)[k]
                : descr == integers  ? ((const npy_int64 *)x)[k] == ((const npy_int64 *)y)[k]
                                     : !x[k] == !y[k];
+    if (same && read < size)
+        Py_RETURN_NONE;
     return PyBool_FromLong(same);
 }
 
@@ -165,7 +169,7 @@ static PyObject *are_between(PyObject *module, PyObject *const *args, Py_ssize_t
     if (type < 0 && count == 3 && Py_TYPE(args[0]) == &PyArray_Type && PyArray_ISALIGNED(x) &&
         PyArray_DESCR(x) == integers)
         type = 2;
-    if (type < 0 || !is_dense(x) || PyArray_SIZE(x) > MOST || !read_number(args[1], &low) ||
+    if (type < 0 || !is_dense(x) || PyArray_SIZE(x) > MOST_READ || !read_number(args[1], &low) ||
         !read_number(args[2], &high))
         Py_RETURN_NONE;
     for (npy_intp k = 0; fine && k < PyArray_SIZE(x); k++) {
@@ -394,7 +398,7 @@ static PyObject *counted(PyObject *module, PyObject *const *args, Py_ssize_t cou
     PyArrayObject *x = (PyArrayObject *)args[0];
     if (type < 0 || !read_count(args[1], &bins) || !read_number(args[2], &low) ||
         !read_number(args[3], &high) || !is_dense(x) || PyArray_SIZE(x) < 1 ||
-        PyArray_SIZE(x) > MOST)
+        PyArray_SIZE(x) > MOST_READ)
         Py_RETURN_NONE;
     npy_intp size = PyArray_SIZE(x);
     if (low == high) { /* the range of the elements */

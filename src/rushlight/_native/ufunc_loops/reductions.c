@@ -579,7 +579,7 @@ static PyObject *reduce_array(const char *letters, PyObject *const *args)
         return NULL;
     if (!read_dims(x, dim, &parts))
         return NULL;
-    if (size > MOST || type > 1)
+    if ((size > MOST && what != 'E') || type > 1)
         return fold_array(what, &parts, type, taken_off, PyArray_BYTES(x));
     if (((what == 'T' || what == 'B' || what == 'a') && !parts.whole && size > MOST_TOP) ||
         parts.ahead > 1)
