@@ -374,7 +374,7 @@ def _with_entry(method: Callable[..., object]) -> Callable[..., object]:
     """The method as the class has it: with its usual calls taken in C where nobody is on and that
     is known, see Note [Entries]. Who is on has its calls found by their frames.
     """
-    plain: Any = getattr(method, "_in_no_mode", method)
+    plain = getattr(method, "_in_no_mode", method)
     entry = composite.ENTRIES.get(method) or composite.ENTRIES.get(plain)
     if entry is None or ENTRY is None:
         return method

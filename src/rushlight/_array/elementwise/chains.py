@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from math import inf, log, pi
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def _limit(raw: AnyCallable, chain: Chain) -> Chain:
     """
     if len(chain) > 6:
         return chain
-    steps: Any = chain[5]
+    steps = cast("tuple[tuple[str, object], ...]", chain[5])
     long = isinstance(raw, np.ufunc) or (
         raw in _on_floats() and all(step[0] != "u" or step[1] in _ARITHMETIC for step in steps)
     )

@@ -184,12 +184,13 @@ def factor(plain: AnyCallable, letters: str) -> AnyCallable:
     return _put_before(plain, letters, FACTORS, "Factor")
 
 
-def _in_order(t: Any) -> bool:
-    return bool(t._raw.flags.c_contiguous)
+def _in_order(t: object) -> bool:
+    array = getattr(t, "_raw")  # noqa: B009
+    return bool(array.flags.c_contiguous)
 
 
 #: `in_order(tensor)`: whether a tensor's elements lie in order, without gaps.
-in_order: Final[Callable[[Any], bool]] = (
+in_order: Final[Callable[[object], bool]] = (
     _in_order if FIELDS is None else FIELDS.Field(_in_order, "C")
 )
 
@@ -206,8 +207,9 @@ def _types_of(args: tuple[object, ...]) -> tuple[type, ...]:
     return tuple(map(type, args))
 
 
-def _sizes_of(args: tuple[Any, ...]) -> tuple[int, ...] | None:
+def _sizes_of(given: tuple[object, ...]) -> tuple[int, ...] | None:
     """The sizes that arguments give one by one or as one sequence; None unless all are ints."""
+    args: Any = given
     if not args:
         return None
     packed = len(args) == 1 and isinstance(args[0], (tuple, list))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._core.apply import apply1, apply2, apply_view
 from ..._core.storage import TensorBase
@@ -14,12 +14,15 @@ from .long_integers import refuse_long
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Keywords, Positional
     from ..._core.op import Op
+    from .dispatch import Dispatcher
 
 #: What a conversion raises where a value doesn't fit: another way says why, or finds one.
 MISFITS: Final = (Unfit, TypeError, ValueError)
 
 
-def enter_row(function: AnyCallable, op: Op | None, general: Any, others: AnyCallable) -> None:
+def enter_row(
+    function: AnyCallable, op: Op | None, general: Dispatcher, others: AnyCallable
+) -> None:
     """Has the usual calls of a row's function taken in C: those of a plan of the dispatcher.
 
     `op` is what calls with tensors alone come to, one or two; `others` takes all else.

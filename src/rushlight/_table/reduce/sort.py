@@ -155,7 +155,7 @@ def _quantile(
         above = ordered.gather(-1, new_tensor(high))
         if type(weight) is float and (current().slow or result.requires_grad):
             weight = raw.weights_like(weight, low, result._raw.dtype)
-        share: Any = 0.5 if weight is None else weight
+        share = 0.5 if weight is None else weight
         if not isinstance(share, float):
             share = new_tensor(share)
         if weight is not None and not number:
