@@ -352,17 +352,15 @@ def text() -> str:
 def shortened(entries: str) -> str:
     """The entries after the lines that occur in them several times."""
     lines = entries.split("\n")
-    often = [line for line, n in Counter(lines).most_common() if n > 1 and len(line) > 7]
+    often = [line for line, n in Counter(lines).items() if n > 1 and len(line) > 7]
     often = [line for line in often if line[0] != START[1]]
-    size = len("0000000\n")
-    marks: dict[str, str] = {}
-    for line in often:
-        digits = (DIGITS[size >> shift & 63] for shift in (12, 6, 0))
-        marks[line] = MARK + "".join(digits)
-        size += len(line.encode()) + 1
-    assert size < 64**3
+    assert len(often) < len(DIGITS) ** 2
+    marks = {
+        line: MARK + DIGITS[number // len(DIGITS)] + DIGITS[number % len(DIGITS)]
+        for number, line in enumerate(often)
+    }
     short = "\n".join(marks.get(line, line) for line in lines)
-    return "\n".join([f"{size - 1:07}", *often]) + short
+    return "\n".join(often) + short
 
 
 def main() -> int:

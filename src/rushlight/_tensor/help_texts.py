@@ -7,8 +7,8 @@ sorted entries in some microseconds, and no call knows of it. An entry is a form
 the text as CPython's builtins have it: the parameters, a line of two dashes, an empty line, the
 rest. The builtins' parameters have no annotations, which CPython doesn't read there.
 
-Lines that occur several times stand once, in front of the entries, of which the file's first line
-says where they begin; in an entry a mark and three digits of base 64 say where such a line stands.
+Lines that occur several times stand once, in front of the entries, in the order in which they come
+up; in an entry a mark and two digits of base 64 say which it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PATH: Final = os.path.join(os.path.dirname(__file__), "help_texts.txt")
 START: Final = "\n\f"
 RULE: Final = "\n--\n\n"
-#: What begins a line that stands elsewhere, and the digits that say where.
+#: What begins a line that stands elsewhere, and the digits that say which it is.
 MARK: Final = "\x01"
 DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #: The attribute in which functions keep what they say themselves.
@@ -48,15 +48,21 @@ def _file() -> bytes | mmap.mmap:
         return b""
 
 
-def _whole(data: bytes | mmap.mmap, text: str) -> str:
+@functools.cache
+def _shared() -> tuple[int, list[bytes]]:
+    """Where the entries begin, and the lines in front of them."""
+    data = _file()
+    start = data.find(START.encode())
+    return start, data[:start].split(b"\n")
+
+
+def _whole(text: str) -> str:
     """An entry with the lines that stand elsewhere."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if line[:1] == MARK:
-            at = 0
-            for digit in line[1:]:
-                at = at * len(DIGITS) + DIGITS.index(digit)
-            lines[number] = data[at : data.find(b"\n", at)].decode()
+            which = DIGITS.index(line[1]) * len(DIGITS) + DIGITS.index(line[2])
+            lines[number] = _shared()[1][which].decode()
     return "\n".join(lines)
 
 
@@ -68,7 +74,7 @@ def help_text(name: str) -> str:
     if not data:
         return ""
     # Where the entry begins: not before `low`, before `high`.
-    low, high = int(data[: data.find(b"\n")]), len(data)
+    low, high = _shared()[0], len(data)
     while low < high:
         middle = (low + high) // 2
         here = data.rfind(start, low, middle + len(start))
@@ -80,7 +86,7 @@ def help_text(name: str) -> str:
         found = data[here + 2 : after]
         end = data.find(start, after)
         if found == wanted:
-            return _whole(data, data[after + 1 : end].decode())
+            return _whole(data[after + 1 : end].decode())
         if found < wanted:
             low = end
         else:
