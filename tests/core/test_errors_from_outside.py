@@ -22,7 +22,7 @@ def test_the_call_does_not_go_on_by_another_way() -> None:
             entered.append(frame)
             raise TookTooLong
 
-    many = torch.ones(5000)  # more than compiled loops take, which aren't seen from here
+    many = torch.ones(50_000)  # more than compiled loops take, which aren't seen from here
     before = sys.getprofile()
     sys.setprofile(strike)
     try:

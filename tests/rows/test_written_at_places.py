@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -116,3 +117,23 @@ def test_an_inference_tensor_is_written_once() -> None:
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
         x.index_add_(0, I([1, 1, 3]), ROWS)
     assert x[3].tolist() == [6.0, 7.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, i, s: x.index_add_(0, i, s),
+        lambda x, i, s: x.index_copy_(0, i, s),
+        lambda x, i, s: x.index_fill_(0, i, 3.0),
+        lambda x, i, s: x.scatter_(0, i[:, None], 2.0),
+        lambda x, i, s: x.index_put_((i,), s, accumulate=True),
+    ],
+    ids=["index_add_", "index_copy_", "index_fill_", "scatter_", "index_put_"],
+)
+def test_what_may_not_be_written_is_not(write: Any) -> None:
+    array = np.zeros((40, 4), np.float32)
+    array.flags.writeable = False
+    x = torch.from_numpy(array)
+    with pytest.raises(ValueError, match="read-only"):
+        write(x, torch.tensor([0, 1]), torch.ones(2, 4))
+    assert not array.any()

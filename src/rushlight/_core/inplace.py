@@ -124,7 +124,8 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         op.into is not None
         and promoted is None
         and mode.recorder is None
-        and 0 not in array.strides
+        and array.flags.forc  # each element has its own memory
+        and array.flags.writeable
     ):
         into = None
         try:

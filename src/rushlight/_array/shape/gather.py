@@ -372,10 +372,14 @@ def index_put(
 
     `indices` is anything that NumPy indexing takes: integer and boolean arrays, integers, slices,
     None.
+
+    Raises: ValueError for an array that may not be written; IndexError for a place outside.
     """
     if not accumulate:
         out[indices] = values
         return out
+    if not out.flags.writeable:
+        raise ValueError("assignment destination is read-only")
     arrays: list[Any] = []
     for index in indices:
         if isinstance(index, np.ndarray) and index.dtype == np.bool_:
