@@ -49,7 +49,7 @@ def _file() -> bytes | mmap.mmap:
 
 
 @functools.cache
-def _shared() -> tuple[int, list[bytes]]:
+def _front() -> tuple[int, list[bytes]]:
     """Where the entries begin, and the lines in front of them."""
     data = _file()
     start = data.find(START.encode())
@@ -62,7 +62,7 @@ def _whole(text: str) -> str:
     for number, line in enumerate(lines):
         if line[:1] == MARK:
             which = DIGITS.index(line[1]) * len(DIGITS) + DIGITS.index(line[2])
-            lines[number] = _shared()[1][which].decode()
+            lines[number] = _front()[1][which].decode()
     return "\n".join(lines)
 
 
@@ -74,7 +74,7 @@ def help_text(name: str) -> str:
     if not data:
         return ""
     # Where the entry begins: not before `low`, before `high`.
-    low, high = _shared()[0], len(data)
+    low, high = _front()[0], len(data)
     while low < high:
         middle = (low + high) // 2
         here = data.rfind(start, low, middle + len(start))
