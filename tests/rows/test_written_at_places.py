@@ -137,3 +137,10 @@ def test_what_may_not_be_written_is_not(write: Any) -> None:
     with pytest.raises(ValueError, match="read-only"):
         write(x, torch.tensor([0, 1]), torch.ones(2, 4))
     assert not array.any()
+
+
+@pytest.mark.parametrize("alpha", [1, -1, 0, 2.5])
+def test_a_number_is_added_to_a_number(alpha: float) -> None:
+    x = torch.tensor(2.0)
+    assert x.index_add_(0, torch.tensor([0]), torch.tensor(3.0), alpha=alpha) is x
+    assert x.item() == 2 + 3 * alpha

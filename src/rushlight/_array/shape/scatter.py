@@ -106,7 +106,7 @@ def index_add_into(
 ) -> Callable[..., object] | None:
     """What adds like `index_add` in place; None where that is no less work."""
     axis = axis_of(dim, x.ndim)
-    if axis or not x.size or x.dtype.kind not in "fiu" or not x.flags.c_contiguous:
+    if not x.ndim or axis or x.dtype.kind not in "fiu" or not x.size or not x.flags.c_contiguous:
         return None
     check_add(x, axis, index, source, "index_add_()")
     if alpha.__class__ is not int or alpha != 1:
