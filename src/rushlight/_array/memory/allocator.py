@@ -10,9 +10,6 @@ environment variable says so:
     `empty_cache()`
     RUSHLIGHT_MALLOC=0     the allocator is left alone
 
-The heap's next 24 MB are asked for in large pages, too, where the kernel gives those to who asks:
-a program's first results would fault once per 4 KB even so.
-
 Where the C library is not glibc all of this does nothing. Why this way:
 docs/decisions/0006-recycled-memory.md.
 """
@@ -24,7 +21,6 @@ from typing import Any
 
 # Names and values from glibc's malloc.h.
 _M_TRIM_THRESHOLD = -1
-_M_TOP_PAD = -2
 _M_MMAP_THRESHOLD = -3
 _M_MMAP_MAX = -4
 
@@ -33,13 +29,6 @@ _LARGEST_THRESHOLD = 32 << 20
 _NEVER_TRIM = (1 << 31) - 1
 _GLIBC_THRESHOLD = 128 << 10
 _GLIBC_MMAP_MAX = 65536
-
-_GLIBC_TOP_PAD = 128 << 10
-# From Linux's mman.h; pages of 2 MB on x86-64 and on most arm64.
-_MADV_HUGEPAGE = 14
-_LARGE_PAGE = 2 << 20
-# With what is asked for below less than the threshold, so that no larger block comes from there.
-_IN_LARGE_PAGES = 24 << 20
 
 _enabled = False
 
@@ -73,34 +62,8 @@ def enable(large: bool = False) -> bool:
     done = library.mallopt(_M_MMAP_THRESHOLD, _LARGEST_THRESHOLD)
     done &= library.mallopt(_M_TRIM_THRESHOLD, _NEVER_TRIM)
     done &= library.mallopt(_M_MMAP_MAX, 0 if large else _GLIBC_MMAP_MAX)
-    if done and not _enabled:
-        _grow_in_large_pages(library)
     _enabled = bool(done)
     return _enabled
-
-
-def _grow_in_large_pages(library: Any) -> None:
-    """Lets the heap grow once by more than it needs, and asks for large pages where it did.
-
-    Addresses only: a page takes memory when it is first written to.
-    """
-    import ctypes
-
-    address, size = ctypes.c_void_p, ctypes.c_size_t
-    allocate = ctypes.CFUNCTYPE(address, size)(("malloc", library))
-    free = ctypes.CFUNCTYPE(None, address)(("free", library))
-    end_after = ctypes.CFUNCTYPE(address, ctypes.c_ssize_t)(("sbrk", library))
-    advise = ctypes.CFUNCTYPE(ctypes.c_int, address, size, ctypes.c_int)(("madvise", library))
-    before = end_after(0) or 0
-    library.mallopt(_M_TOP_PAD, _IN_LARGE_PAGES)
-    # More than a heap has left, or than it finds in a gap, before the first results.
-    free(allocate(1 << 20))
-    library.mallopt(_M_TOP_PAD, _GLIBC_TOP_PAD)
-    end = end_after(0) or 0
-    start = -(-before // _LARGE_PAGE) * _LARGE_PAGE
-    # Another thread's memory isn't on the heap, which hasn't grown then.
-    if end - before >= _IN_LARGE_PAGES:
-        advise(start, end // _LARGE_PAGE * _LARGE_PAGE - start, _MADV_HUGEPAGE)
 
 
 def disable() -> None:
