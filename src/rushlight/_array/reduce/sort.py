@@ -353,17 +353,17 @@ def mode(x: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     return _shape(x, flat, found, axis, keepdim)
 
 
+def _whole_rank(rank: Array, interpolation: str) -> Array:
+    """Ranks rounded as an interpolation wants; as they are where it goes between two elements."""
+    round_by = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}.get(interpolation)
+    return rank if round_by is None else round_by(rank)
+
+
 def _rank_all(
     q: Array, n: int, interpolation: str, shape: tuple[int, ...]
 ) -> tuple[Array, Array, float | None]:
     """What `ranks` gives for one quantile of rows without NaN; the weight of all as a number."""
-    rank = q * q.dtype.type(n - 1)
-    if interpolation == "lower":
-        rank = np.floor(rank)
-    elif interpolation == "higher":
-        rank = np.ceil(rank)
-    elif interpolation == "nearest":
-        rank = np.rint(rank)
+    rank = _whole_rank(q * q.dtype.type(n - 1), interpolation)
     place = float(rank)
     low, high = np.empty(shape, _INT64), np.empty(shape, _INT64)
     low.fill(int(place))
@@ -400,13 +400,7 @@ def ranks(ordered: Array, q: Array, interpolation: str, ignore_nan: bool) -> tup
     else:
         rank = np.broadcast_to(wanted * rows.dtype.type(n - 1), lanes + wanted.shape)
         rank = np.where(np.isnan(rows[..., -1:]), rows.dtype.type(n - 1), rank)
-    rank = rank.astype(rows.dtype)
-    if interpolation == "lower":
-        rank = np.floor(rank)
-    elif interpolation == "higher":
-        rank = np.ceil(rank)
-    elif interpolation == "nearest":
-        rank = np.rint(rank)
+    rank = _whole_rank(rank.astype(rows.dtype), interpolation)
     low = rank.astype(_INT64)
     weight = (rank - low).astype(rows.dtype) if interpolation == "linear" else None
     high = np.ceil(rank).astype(_INT64)
