@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,12 +10,11 @@ from ..._base import dtypes as D, errors
 from ..axes import axis_of
 from ..number import number_like
 from ..types import from_raw
+from .gather import wrong_place
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array
-
-_INT64: Final = np.dtype(np.int64)
 
 
 def kind_of(x: TensorLike) -> str:
@@ -65,7 +64,7 @@ def check_add(x: Array, axis: int, index: Array, source: Array, name: str) -> No
     if x.ndim > 1 and name == "index_add_()":
         if x.size:
             check_inside(index, n, axis, RuntimeError)
-    elif index.size and not (int(index.min()) >= 0 and int(index.max()) < n):
+    elif wrong_place(index, n) is not None:
         raise IndexError("index out of range in self")
 
 
@@ -74,19 +73,14 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return shape[:axis] + shape[axis + 1 :]
 
 
-def _below(index: Array, n: int) -> bool:
-    # A negative index is a very large one without its sign.
-    return bool(np.maximum.reduce(index.view(np.uint64), None) < n)
-
-
 def check_inside(
     index: Array, n: int, axis: int, error: type, lead: str = "", negative: bool = False
 ) -> None:
-    if index.size and not negative and index.dtype is _INT64 and _below(index, n):
-        return
-    if index.size and not ((-n if negative else 0) <= int(index.min()) and int(index.max()) < n):
-        flat = index.reshape(-1)
-        wrong = int(flat[(flat < (-n if negative else 0)) | (flat >= n)][0])
+    wrong = wrong_place(index, n)
+    if wrong is not None and negative:
+        outside = index[(index < -n) | (index >= n)].reshape(-1)
+        wrong = int(outside[0]) if outside.size else None
+    if wrong is not None:
         raise error(f"{lead}index {wrong} is out of bounds for dimension {axis} with size {n}")
 
 
