@@ -333,7 +333,8 @@ _NONE: Final = """Example:
 
 
 def explain(kind: type) -> None:
-    """Adds the parts to the docstrings of a class's members."""
+    """Adds the parts to the docstrings of a class's members; `python -OO` keeps none."""
     for name, parts in PARTS.items():
         member = vars(kind)[name]
-        member.__doc__ = f"{member.__doc__.rstrip()}\n{parts}"
+        if member.__doc__:
+            member.__doc__ = f"{member.__doc__.rstrip()}\n{parts}"
