@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,65 @@ def test_products_equal_numpys_in_every_layout(dtype: str, shapes: tuple[Any, An
             exact = left @ right
             assert found.shape == exact.shape
             assert close(found, exact, a.shape[-1])
+
+
+def lay_out(x: Any, way: str) -> Any:
+    """The same stacks in other memory."""
+    if way == "heads":  # of one row, side by side
+        made = np.ascontiguousarray(np.moveaxis(x, 1, -2))
+        return np.moveaxis(made, -2, 1)
+    if way == "parts":  # of wider rows
+        made = np.full((*x.shape[:-1], 3 * x.shape[-1]), np.nan, x.dtype)
+        made[..., x.shape[-1] : 2 * x.shape[-1]] = x
+        return made[..., x.shape[-1] : 2 * x.shape[-1]]
+    if way == "apart":  # every other stack, and every other matrix
+        made = np.full((2 * x.shape[0], 2 * x.shape[1], *x.shape[2:]), np.nan, x.dtype)
+        made[::2, 1::2] = x
+        return made[::2, 1::2]
+    if way == "back":
+        return x[::-1, :, ::-1].copy()[::-1, :, ::-1]
+    return x
+
+
+WAYS = ["", "heads", "parts", "apart", "back"]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_stacks_of_stacks_are_read_and_written_where_they_lie(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((3, 4, 70, 33)), rng.standard_normal((3, 4, 33, 65))
+    a, b = a.astype(dtype), b.astype(dtype)
+    exact = a @ b
+    plain = gemm.product(a, b)
+    assert plain is not None and close(plain, exact, 33)
+    for left, right, to in product(WAYS, WAYS, ["", "parts", "apart"]):
+        out = lay_out(np.zeros(exact.shape, dtype), to)
+        whole = out if out.base is None else out.base
+        before = np.isnan(whole).sum()
+        found = gemm.product(lay_out(a, left), lay_out(b, right), out)
+        assert found is out and np.array_equal(out, plain)
+        assert np.isnan(whole).sum() == before
+
+
+@pytest.mark.parametrize("shapes", [
+    ((3, 1, 20, 30), (3, 4, 30, 40)), ((1, 4, 20, 30), (3, 4, 30, 40)),
+    ((3, 4, 20, 30), (4, 30, 40)), ((2, 1, 1, 20, 30), (2, 3, 4, 30, 40)),
+    ((3, 1, 20, 30), (1, 4, 30, 40)),
+])  # fmt: skip
+def test_stacks_that_broadcast(shapes: tuple[Any, Any]) -> None:
+    rng = np.random.default_rng(2)
+    a, b = (rng.standard_normal(shape) for shape in shapes)
+    found = gemm.product(a, b)
+    assert found is not None and close(found, a @ b, 30)
+
+
+def test_stacks_that_step_in_three_ways_are_left_to_numpy() -> None:
+    x = np.ones((4, 6, 8, 20, 20))[::2, ::3, ::4]
+    assert gemm.product(x, x) is None
+    assert np.array_equal(matrix_product(x, x), x @ x)
+    odd = np.zeros(3 * 20 * 20 * 8 + 4, np.uint8)[4:].view("f8").reshape(3, 20, 20)
+    assert not odd.flags.aligned
+    assert np.array_equal(matrix_product(odd, odd), odd @ odd)
 
 
 def test_a_product_goes_into_an_array_that_is_given() -> None:
@@ -229,14 +289,14 @@ def test_one_matrix_that_meets_a_stack_is_as_much_work_as_the_stack(
     assert gemm.count_products(a, b) == 32 * 128 * 60 * 8
     assert a.size * b.shape[-1] < gemm.THREADED < gemm.count_products(a, b)
     taken: list[int] = []
-    plain = gemm.sum_products
+    plain = gemm._run
 
-    def note(*args: Any, **words: Any) -> None:
-        taken.append(args[7])
-        plain(*args, **words)
+    def note(a: Any, b: Any, out: Any, stacks: Any, bias: int) -> None:
+        taken.append(stacks[0][0] * stacks[0][1])
+        plain(a, b, out, stacks, bias)
 
     monkeypatch.setattr(gemm, "faster", lambda: range(gemm.THREADED, sys.maxsize))
-    monkeypatch.setattr(gemm, "sum_products", note)
+    monkeypatch.setattr(gemm, "_run", note)
     monkeypatch.setattr(kernels, "PRODUCT", 1 << 19)
     found = (
         matrix_product(b.swapaxes(-1, -2), a.T).swapaxes(-1, -2) if turned else matrix_product(a, b)

@@ -36,11 +36,6 @@ from .launch import address, guard_launch
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-# Elements from one matrix of a stack to the next, from row to row, from column to column.
-Layout = tuple[int, int, int]
-#: The offsets of a product that is the only one.
-NO_TAPS = np.zeros((1, 2), np.int64)
-
 # The names that OpenBLAS gives to its kernels for 256-bit vectors.
 _NARROW = {b"Haswell", b"Zen"}
 # Multiplications from which a second thread helps, and of a chunk at least.
@@ -85,7 +80,7 @@ def code_of(dtype: RawType) -> tuple[int, Any, Any]:
     from ..._native.llvm.emit import F32, F64
     from ..._native.threads import thread_pool as pool
 
-    frame = struct.Struct("11q2d11q")
+    frame = struct.Struct("11q2d13q")
     assert frame.size == 8 * len(gemm.FRAME)
     return gemm.load_chunks(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
 
@@ -145,22 +140,15 @@ def product(
     (m, k), n = a.shape[-2:], b.shape[-1]
     if b.shape[-2] != k or n < 8 or m < 4:
         return None
-    lead, other = a.shape[:-2], b.shape[:-2]
-    if lead != other:
-        if not lead:
-            lead = other
-        elif other:
-            try:
-                lead = np.broadcast_shapes(lead, other)
-            except ValueError:
-                return None
+    lead = a.shape[:-2]
+    if lead != b.shape[:-2]:
+        try:
+            lead = np.broadcast_shapes(lead, b.shape[:-2])
+        except ValueError:
+            return None
     if bias is not None and (
         bias.dtype is not dtype or bias.shape != (n,) or not bias.flags.c_contiguous
     ):
-        return None
-    size = dtype.itemsize
-    left, right = _layout(a, lead, size), _layout(b, lead, size)
-    if left is None or right is None:
         return None
     if out is None:
         out = np.empty((*lead, m, n), dtype)
@@ -171,59 +159,61 @@ def product(
         or np.may_share_memory(out, b)
     ):
         return None
-    target_ = _layout(out, lead, size)
-    if target_ is None or target_[2] != 1:
+    stacks = _stacks(lead, [a, b, out])
+    if stacks is None or out.strides[-1] != dtype.itemsize:
         return None
-    count = 1
-    for length in lead:
-        count *= length
-    if count:
-        sum_products(
-            address(a), address(b), address(out), (m, n, k), left, right, target_, count, dtype,
-            bias=0 if bias is None else address(bias),
-        )  # fmt: skip
+    if out.size:
+        _run(a, b, out, stacks, 0 if bias is None else address(bias))
     return out
 
 
-def sum_products(
-    a: int, b: int, out: int, sizes: tuple[int, int, int], left: Layout, right: Layout,
-    target_: Layout, count: int, dtype: RawType, taps: Array = NO_TAPS, bias: int = 0,
-) -> None:  # fmt: skip
-    """Runs `count` products, or sums of products: `taps` has pairs of offsets from a and from b.
-
-    `bias` is the address of what is added to each row, or 0.
-    """
-    m, n, k = sizes
-    work = m * n * k * count * len(taps)
-    block_m, block_n = _blocks(m, n, work, count, left[2] == 1 and m * k * dtype.itemsize <= _LEFT)
+def _run(a: Array, b: Array, out: Array, stacks: list[tuple[int, ...]], bias: int) -> None:
+    """Writes the products of two stacks, with `bias` (an address, or 0) added to each row."""
+    dtype, size = a.dtype, a.dtype.itemsize
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    (far, inner), (next_a, next_b, next_c), (far_a, far_b, far_c) = stacks
+    count = far * inner
+    work = m * n * k * count
+    down, right = a.strides[-2] // size, a.strides[-1] // size
+    block_m, block_n = _blocks(m, n, work, count, right == 1 and m * k * size <= _LEFT)
     blocks_m, blocks_n = -(-m // block_m), -(-n // block_n)
     chunks, run, pack = code_of(dtype)
     frame = pack(
-        a, b, out, m, n, k, left[1], left[2], right[1], right[2], target_[1], 1.0, 0.0, bias, 0,
-        left[0], right[0], target_[0], block_m, block_n, blocks_m, blocks_n, len(taps),
-        address(taps),
+        address(a), address(b), address(out), m, n, k, down, right, b.strides[-2] // size,
+        b.strides[-1] // size, out.strides[-2] // size, 1.0, 0.0, bias, 0, inner, next_a, next_b,
+        next_c, far_a, far_b, far_c, block_m, block_n, blocks_m, blocks_n,
     )  # fmt: skip
     threads = get_num_threads() if work >= THREADED else 1
     run(chunks, frame, count * blocks_m * blocks_n, threads)
 
 
-def _layout(x: Array, lead: tuple[int, ...], size: int) -> Layout | None:
-    """Elements from matrix to matrix, row to row, column to column; None if there is no such."""
-    *outer, row, column = x.strides
-    if row % size or column % size:
+def _stacks(lead: tuple[int, ...], stacks: list[Array]) -> list[tuple[int, ...]] | None:
+    """How stacks of matrices lie that broadcast to `lead`, as stacks of stacks: how many there are
+    of one in the other, elements from matrix to matrix, and from stack to stack of each; None
+    where two strides don't say it.
+    """
+    size = stacks[0].itemsize
+    if any(step % size for x in stacks for step in x.strides):
         return None
-    if not outer or x.size == x.shape[-2] * x.shape[-1]:
-        return 0, row // size, column // size
-    before = len(lead) - len(outer)
-    if x.shape[:-2] != lead[before:] or any(n != 1 for n in lead[:before]):
+    steps = []  # of each dimension, from the last one on
+    for axis in range(1, len(lead) + 1):
+        steps.append(tuple([
+            x.strides[-2 - axis] // size if x.ndim > 1 + axis and x.shape[-2 - axis] != 1 else 0
+            for x in stacks
+        ]))  # fmt: skip
+    none = (0,) * len(stacks)
+    found: list[tuple[int, tuple[int, ...]]] = []  # dimensions that step evenly, merged
+    for count, step in zip(reversed(lead), steps, strict=True):
+        if count == 1:
+            continue
+        if found and step == tuple([n * found[-1][0] for n in found[-1][1]]):
+            found[-1] = found[-1][0] * count, found[-1][1]
+        else:
+            found.append((count, step))
+    if len(found) > 2:
         return None
-    # Several leading dimensions count as one if each steps over the whole of the next.
-    for axis in range(len(outer) - 1):
-        if outer[axis] != outer[axis + 1] * x.shape[axis + 1]:
-            return None
-    if outer[-1] % size:
-        return None
-    return outer[-1] // size, row // size, column // size
+    (inner, near), (outer, far) = [*found, (1, none), (1, none)][:2]
+    return [(outer, inner), near, far]
 
 
 def _blocks(m: int, n: int, work: int, count: int, across: bool) -> tuple[int, int]:

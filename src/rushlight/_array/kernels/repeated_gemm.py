@@ -9,7 +9,7 @@ from ..._native.llvm import target
 from ..memory.parallel import get_num_threads
 from ..types import in_order_copy
 from .calls import Along, Calls, repeat_call
-from .gemm import NO_TAPS, THREADED, code_of, faster
+from .gemm import THREADED, code_of, faster
 from .launch import address, guard_launch, plain, ready
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _ROWS: Final = 64
 _COLUMNS: Final = 32
 # Multiplications of each product of a list from which a second thread helps, which stays awake.
 _LISTED: Final = 1 << 18
-_WORDS: Final = struct.Struct("24q")
+_WORDS: Final = struct.Struct("26q")
 
 
 @guard_launch
@@ -53,7 +53,7 @@ class Product:
         self.packed = packed
         self.columns = columns
         self.function, self.run, self.pack = code_of(packed.dtype)
-        self.place, self.none = address(packed), address(NO_TAPS)
+        self.place = address(packed)
 
     def __call__(self, a: Array, out: Array) -> None:
         rows = a.shape[0]
@@ -70,5 +70,5 @@ class Product:
         depth, width = self.depth, self.width
         return self.pack(
             a, self.place, out, rows, width, depth, depth, 1, width, 1, self.columns, 1.0,
-            beta, 0, 0, 0, depth * width, width, rows, width, 1, 1, 1, self.none,
+            beta, 0, 0, self.panels, 0, depth * width, width, 0, 0, 0, rows, width, 1, 1,
         )  # fmt: skip

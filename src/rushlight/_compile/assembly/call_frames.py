@@ -234,15 +234,11 @@ class Frames:
         words = {
             "m": m, "n": n, "k": k, "rsa": a.down, "csa": a.right, "rsb": b.down, "csb": b.right,
             "rsc": c.down, "alpha": ONE, "beta": float_word(beta), "relu": int(relu),
-            "next_a": steps[0], "next_b": steps[1], "next_c": steps[2],
+            "inner": several, "next_a": steps[0], "next_b": steps[1], "next_c": steps[2],
             "block_m": blocks[0], "block_n": blocks[1], "blocks_m": across, "blocks_n": along,
-            "taps": 1,
         }  # fmt: skip
         frame = len(self.plain)
         self.plain += [words.get(name, 0) for name in gemm.FRAME]
-        if "offsets" in gemm.FRAME:
-            self.fixups.append((frame + gemm.FRAME.index("offsets"), len(self.plain)))
-            self.plain += [0, 0]
         for name, matrix in (("a", a), ("b", b), ("c", c)):
             self._point(frame + gemm.FRAME.index(name), matrix.value, matrix.offset)
         if bias is not None:

@@ -12,8 +12,8 @@ i64.
     chunks = gemm.load_chunks(F32)
 
 The frame's words are named by `FRAME`: the arguments above, elements from one matrix of the stack
-to the next, and the size and number of blocks. Each product has blocks_m * blocks_n chunks. C is
-the sum of `taps` products, whose A and B begin at pairs of `offsets`: elements from the address.
+to the next, and the size and number of blocks. Each product has blocks_m * blocks_n chunks. Stacks
+are of stacks of `inner` matrices each, whose first ones are so many elements (`far_a` …) apart.
 
 Note [Tiles]
 A tile of C is some rows by some vectors, summed over k in registers: each step loads the vectors
@@ -47,8 +47,8 @@ _NAMES = ("a", "b", "c", "m", "n", "k", "rsa", "csa", "rsb", "csb", "rsc")
 
 #: The words of a frame, 8 bytes each; alpha and beta are doubles.
 FRAME = (
-    *_NAMES, "alpha", "beta", "bias", "relu", "next_a", "next_b", "next_c", "block_m", "block_n",
-    "blocks_m", "blocks_n", "taps", "offsets",
+    *_NAMES, "alpha", "beta", "bias", "relu", "inner", "next_a", "next_b", "next_c", "far_a",
+    "far_b", "far_c", "block_m", "block_n", "blocks_m", "blocks_n",
 )  # fmt: skip
 
 
@@ -288,28 +288,25 @@ def _chunks(module: Module, type: Type, product: Function) -> None:
     frame, chunk = f.params
     w: dict[str, Value] = {}
     for place, name in enumerate(FRAME):
-        kind = PTR if name in ("a", "b", "c", "bias", "offsets") else I64
+        kind = PTR if name in ("a", "b", "c", "bias") else I64
         kind = F64 if name in ("alpha", "beta") else kind
         w[name] = f.load(f.at(frame, place, I64), kind)
     each = w["blocks_m"] * w["blocks_n"]
     number, block = chunk // each, chunk % each
+    stack, number = number // w["inner"], number % w["inner"]
     top, left = block // w["blocks_n"] * w["block_m"], block % w["blocks_n"] * w["block_n"]
-    a = f.at(w["a"], number * w["next_a"] + top * w["rsa"], type)
-    b = f.at(w["b"], number * w["next_b"] + left * w["csb"], type)
-    c = f.at(w["c"], number * w["next_c"] + top * w["rsc"] + left, type)
+
+    def matrix(name: str, start: Value) -> Value:
+        start += stack * w[f"far_{name}"] + number * w[f"next_{name}"]
+        return f.at(w[name], start, type)
+
+    a = matrix("a", top * w["rsa"])
+    b = matrix("b", left * w["csb"])
+    c = matrix("c", top * w["rsc"] + left)
     m, n = f.minimum(w["m"] - top, w["block_m"]), f.minimum(w["n"] - left, w["block_n"])
     none = f.emit(I64, f"ptrtoint {w['bias']!r} to i64").eq(0)
     bias = f.select(none, w["bias"], f.at(w["bias"], left, type))
     strides = [w[name] for name in ("rsa", "csa", "rsb", "csb", "rsc")]
     alpha, beta = f.cast(w["alpha"], type), f.cast(w["beta"], type)
-    last = w["taps"] - 1
-    with f.loop(0, w["taps"]) as loop:
-        tap = loop.index
-        starts = [f.load(f.at(w["offsets"], tap * 2 + i, I64), I64) for i in range(2)]
-        places = [f.at(a, starts[0], type), f.at(b, starts[1], type), c]
-        sizes = [m, n, w["k"], *strides]
-        before = f.select(tap.eq(0), beta, f.constant(type, 1.0))
-        added = f.select(tap.eq(last), bias, f.constant(PTR, 0))
-        relu = f.select(tap.eq(last), w["relu"], 0)
-        f.call(product, [*places, *sizes, alpha, before, added, relu])
+    f.call(product, [a, b, c, m, n, w["k"], *strides, alpha, beta, bias, w["relu"]])
     f.ret()
