@@ -1,7 +1,7 @@
 """Attention by kernels between products: the weights of a block of scores in one pass, in place.
 
-Operands are stacks of matrices of one group each, as in `attention._Problem`: queries (G, r L, E),
-keys (G, S, E), values (G, S, V). Of causal attention the blocks leave out keys that none of their
+Operands are stacks of stacks of matrices, as in `attention._Problem`: queries (N, H, r L, E), keys
+(N, H, S, E), values (N, H, S, V). Of causal attention the blocks leave out keys that none of their
 queries sees.
 """
 
@@ -30,11 +30,24 @@ _BLOCK: Final = 1 << 18
 # Rows of causal attention that share the keys they don't see.
 _ROWS: Final = 64
 
+Part = tuple[slice, slice, slice]  # of (N, H, rows)
 
-def _blocks(
-    groups: int, rows: int, keys: int, causal: bool, length: int
-) -> Iterator[tuple[slice, slice, int]]:
-    """Parts of (groups, rows), and how many keys they see."""
+
+def split_stacks(outer: int, inner: int, several: int) -> Iterator[tuple[slice, slice]]:
+    """Parts of some stacks of so many matrices each, with `several` matrices, or a little fewer."""
+    if several >= inner:
+        step = several // max(inner, 1)
+        for n in range(0, outer, step):
+            yield slice(n, n + step), slice(0, inner)
+        return
+    for n in range(outer):
+        for h in range(0, inner, several):
+            yield slice(n, n + 1), slice(h, h + several)
+
+
+def _blocks(q: Array, keys: int, causal: bool, length: int) -> Iterator[tuple[Part, int]]:
+    """Parts of (N, H, rows), and how many keys they see."""
+    outer, inner, rows, _ = q.shape
     step = rows
     if causal and rows == length and rows >= 2 * _ROWS:
         step = _ROWS
@@ -44,8 +57,8 @@ def _blocks(
         end = min(r + step, rows)
         seen = min(end, keys) if causal and rows == length else keys
         several = max(1, _BLOCK // ((end - r) * max(seen, 1)))
-        for g in range(0, groups, several):
-            yield slice(g, g + several), slice(r, end), seen
+        for part in split_stacks(outer, inner, several):
+            yield (*part, slice(r, end)), seen
 
 
 def _takes(q: Array, k: Array, *others: Array) -> bool:
@@ -55,15 +68,15 @@ def _takes(q: Array, k: Array, *others: Array) -> bool:
         floating(dtype)
         and all(x.dtype is dtype for x in (k, *others))
         and all(x.size for x in (q, k, *others))
-        and _CAUSAL.takes(k.shape[1])
+        and _CAUSAL.takes(k.shape[2])
         and ready()
     )
 
 
-def _visible(rows: slice, length: int, groups: int) -> Array:
+def _visible(rows: slice, length: int, groups: tuple[int, ...]) -> Array:
     """The last key that each query of a block sees."""
     at = np.arange(rows.start, rows.stop, dtype=np.int64) % length
-    return np.broadcast_to(at, (groups, at.size)).copy()
+    return np.broadcast_to(at, (*groups, at.size)).copy()
 
 
 def attention(
@@ -73,23 +86,23 @@ def attention(
     doesn't count, where no kernel applies."""
     if not _takes(q, k, v, result):
         return None
-    groups, rows, _ = q.shape
-    keys, dtype = k.shape[1], q.dtype
-    logs = np.empty((groups, rows), dtype)
-    turned = k.swapaxes(1, 2)
-    for group, part, seen in _blocks(groups, rows, keys, causal, length):
-        s = matrix_product(q[group, part], turned[group, :, :seen])
-        count = s.shape[0] * s.shape[1]
-        log = np.empty(s.shape[:2], dtype)
+    dtype = q.dtype
+    logs = np.empty(q.shape[:3], dtype)
+    turned = k.swapaxes(2, 3)
+    for part, seen in _blocks(q, k.shape[2], causal, length):
+        group, rows = part[:2], part[2]
+        s = matrix_product(q[part], turned[group][..., :seen])
+        count = s.size // seen
+        log = np.empty(s.shape[:3], dtype)
         if causal:
-            visible = _visible(part, length, s.shape[0])
+            visible = _visible(rows, length, s.shape[:2])
             done = _CAUSAL.rows(dtype, count, seen, (s, visible, scale), (s, log))
         else:
             done = _WEIGHTS.rows(dtype, count, seen, (s, scale), (s, log))
         if not done:
             return None
-        logs[group, part] = log
-        matrix_product(s, v[group, :seen], out=result[group, part])
+        logs[part] = log
+        matrix_product(s, v[group][:, :, :seen], out=result[part])
     return logs
 
 
@@ -107,38 +120,35 @@ def attention_backward(
     """The gradients for q, k and v; `along` are the inner products of `g` with the results."""
     if not _takes(q, k, v, g, along, logs):
         return None
-    groups, rows, _ = q.shape
-    keys = k.shape[1]
-    dtype = q.dtype
-    blocks = list(_blocks(groups, rows, keys, causal, length))
+    keys, dtype = k.shape[2], q.dtype
+    blocks = list(_blocks(q, keys, causal, length))
     # The first rows of each group begin the sums over rows, where they see all keys.
-    begins = all(seen == keys for _, part, seen in blocks if not part.start)
+    begins = all(seen == keys for part, seen in blocks if not part[2].start)
     make = np.empty_like if begins else np.zeros_like
     dq, dk, dv = np.empty_like(q), make(k), make(v)
-    turned, values = k.swapaxes(1, 2), v.swapaxes(1, 2)
-    for group, part, seen in blocks:
-        queries, go = q[group, part], g[group, part]
-        s = matrix_product(queries, turned[group, :, :seen])
-        d = matrix_product(go, values[group, :, :seen])
-        count = s.shape[0] * s.shape[1]
-        log, inner = np.ascontiguousarray(logs[group, part]), np.ascontiguousarray(
-            along[group, part]
-        )  # fmt: skip
+    turned, values = k.swapaxes(2, 3), v.swapaxes(2, 3)
+    for part, seen in blocks:
+        group, rows = part[:2], part[2]
+        queries, go = q[part], g[part]
+        s = matrix_product(queries, turned[group][..., :seen])
+        d = matrix_product(go, values[group][..., :seen])
+        count = s.size // seen
+        log, inner = np.ascontiguousarray(logs[part]), np.ascontiguousarray(along[part])
         if causal:
-            visible = _visible(part, length, s.shape[0])
+            visible = _visible(rows, length, s.shape[:2])
             given = (s, d, visible, log, inner, scale)
             done = _CAUSAL_BACK.rows(dtype, count, seen, given, (s, d))
         else:
             done = _WEIGHTS_BACK.rows(dtype, count, seen, (s, d, log, inner, scale), (s, d))
         if not done:
             return None
-        matrix_product(d, k[group, :seen], out=dq[group, part])
-        if begins and not part.start:
-            matrix_product(s.swapaxes(1, 2), go, out=dv[group])
-            matrix_product(d.swapaxes(1, 2), queries, out=dk[group])
+        matrix_product(d, k[group][:, :, :seen], out=dq[part])
+        if begins and not rows.start:
+            matrix_product(s.swapaxes(2, 3), go, out=dv[group])
+            matrix_product(d.swapaxes(2, 3), queries, out=dk[group])
         else:
-            dv[group, :seen] += matrix_product(s.swapaxes(1, 2), go)
-            dk[group, :seen] += matrix_product(d.swapaxes(1, 2), queries)
+            dv[group][:, :, :seen] += matrix_product(s.swapaxes(2, 3), go)
+            dk[group][:, :, :seen] += matrix_product(d.swapaxes(2, 3), queries)
     return dq, dk, dv
 
 

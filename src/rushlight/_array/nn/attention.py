@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..memory.dense_layout import empty_like
 
 if TYPE_CHECKING:
     from ..annotations import Array
+    from ..kernels.attention import Part
 
 _FEW: Final = 1024
 # The scores in flight: what fits into a core's second-level cache.
@@ -28,114 +29,73 @@ def _wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _blocks(groups: int, rows: int, columns: int) -> Iterator[tuple[slice, slice]]:
-    """Parts of (groups, rows) whose scores fill a block."""
-    if rows * columns <= _BLOCK:
-        step = max(1, _BLOCK // max(rows * columns, 1))
-        for g in range(0, groups, step):
-            yield slice(g, g + step), slice(0, rows)
-        return
-    step = max(16, _BLOCK // columns)
-    for g in range(groups):
-        for r in range(0, rows, step):
-            yield slice(g, g + 1), slice(r, r + step)
-
-
 class _Problem:
-    """The operands as stacks of matrices of one group each: (G, r L, E), (G, S, E), (G, S, V)."""
+    """The operands as stacks of stacks of matrices: (N, H, r L, E), (N, H, S, E), (N, H, S, V).
+
+    The last of the leading dimensions is H, what is before it N: mostly heads and batch, whose
+    views aren't copied. `r` heads of queries share the keys of one group.
+    """
 
     def __init__(
         self, q: Array, k: Array, v: Array, mask: Array | None, causal: bool, scale: float | None
     ) -> None:
-        self.shape = q.shape
-        self.heads = q.shape[:-2]
         self.length, self.size = q.shape[-2:]
         self.keys = k.shape[-2]
-        groups = 1
-        for n in k.shape[:-2]:
-            groups *= n
-        self.groups = groups
-        count = 1
-        for n in self.heads:
-            count *= n
-        self.shared = count // groups if groups else 1  # heads of queries for one of keys
+        self.groups = prod(k.shape[:-3]), k.shape[-3] if k.ndim > 2 else 1
+        self.shared = prod(q.shape[:-2]) // max(prod(self.groups), 1)
+        self.rows = self.shared * self.length
         self.scale = self.size**-0.5 if scale is None and self.size else scale or 0.0
         self.causal = causal
-        self.q = self.queries(q)
-        self.k = _wide(k).reshape(groups, self.keys, self.size)
-        self.v = _wide(v).reshape(groups, self.keys, v.shape[-1])
-        self.mask = mask
-        self.common: Any = None  # the mask, where all heads have the same
+        self.q, self.k, self.v = self.queries(q), self._stacks(k), self._stacks(v)
+        self.mask: Array | None = None  # (N, H, r, L, S): what is added, or True at what is hidden
         if mask is not None:
-            if mask.dtype.itemsize == 2:
-                mask = mask.astype(np.float32)
+            mask = ~mask if mask.dtype == np.bool_ else _wide(mask)
             places = (self.length, self.keys)
-            if self.shared == 1 and mask.shape[-2:] == places and mask.size == prod(places):
-                self.common = mask.reshape(places)
-            full = (*self.heads, self.length, self.keys)
-            self.mask = np.broadcast_to(mask, full) if mask.shape != full else mask
+            full = np.broadcast_to(mask, (*q.shape[:-2], *places))
+            self.mask = full.reshape(*self.groups, self.shared, *places)
+
+    def _stacks(self, x: Array) -> Array:
+        return _wide(x).reshape(*self.groups, *x.shape[-2:])
 
     def queries(self, x: Array) -> Array:
-        """An array shaped like the queries as (G, r L, …): heads that share keys in one."""
-        return _wide(x).reshape(self.groups, self.shared * self.length, x.shape[-1])
+        """An array shaped like the queries as (N, H, r L, …): heads that share keys in one."""
+        return _wide(x).reshape(*self.groups, self.rows, x.shape[-1])
 
-    def blocks(self) -> Iterator[tuple[slice, slice]]:
-        """The parts of (groups, rows)."""
-        return _blocks(self.groups, self.shared * self.length, self.keys)
+    def blocks(self) -> Iterator[Part]:
+        """Parts of (N, H, r L) whose scores fill a block."""
+        several = max(1, _BLOCK // max(self.rows * self.keys, 1))
+        step = self.rows
+        if self.rows * self.keys > _BLOCK:
+            step = max(16, _BLOCK // self.keys)
+        for group in kernels.attention.split_stacks(*self.groups, several):
+            for r in range(0, max(self.rows, 1), max(step, 1)):
+                yield *group, slice(r, min(r + step, self.rows))
 
-    def scores(self, group: slice, rows: slice) -> Array:
+    def scores(self, part: Part) -> Array:
         """The scaled and masked scores of a part."""
-        s = matrix_product(self.q[group, rows] * self.scale, self.k[group].swapaxes(-1, -2))
+        s = matrix_product(self.q[part] * self.scale, self.k[part[:2]].swapaxes(-1, -2))
         if self.mask is not None or self.causal:
-            self._hide(s, group, rows)
+            self._hide(s, part)
         return s
 
-    def _hide(self, s: Array, group: slice, rows: slice) -> None:
-        if self.common is not None and not self.causal and s.shape[1] == self.length:
-            if self.common.dtype == np.bool_:
-                np.copyto(s, -np.inf, where=~self.common)
-            else:
-                s += self.common
-            return
-        at = np.arange(self.shared * self.length)[rows]
+    def _hide(self, s: Array, part: Part) -> None:
+        rows = part[2]
         if self.causal:
-            hidden = np.arange(self.keys) > (at % self.length)[:, None]
-            np.copyto(s, -np.inf, where=hidden)
+            at = np.arange(rows.start, rows.stop) % self.length
+            np.copyto(s, -np.inf, where=np.arange(self.keys) > at[:, None])
         if self.mask is None:
             return
-        if s.shape[1] == self.shared * self.length and self._hide_whole(s, group):
-            return
-        for j, g in enumerate(range(*group.indices(self.groups))):
-            first, last = int(at[0]) // self.length, int(at[-1]) // self.length
-            for head in range(first, last + 1):
-                index = np.unravel_index(g * self.shared + head, self.heads) if self.heads else ()
-                low = max(int(at[0]), head * self.length)
-                high = min(int(at[-1]) + 1, (head + 1) * self.length)
-                part = self.mask[index][low - head * self.length : high - head * self.length]
-                target = s[j, low - int(at[0]) : high - int(at[0])]
-                if part.dtype == np.bool_:
-                    np.copyto(target, -np.inf, where=~part)
+        mask = self.mask[part[:2]]
+        for head in range(self.shared):
+            begin = head * self.length
+            low, high = max(rows.start, begin), min(rows.stop, begin + self.length)
+            if low < high:
+                over = mask[:, :, head, low - begin : high - begin]
+                target = s[:, :, low - rows.start : high - rows.start]
+                if over.dtype == np.bool_:
+                    np.copyto(target, -np.inf, where=over)
                 else:
-                    target += part
-
-    def _hide_whole(self, s: Array, group: slice) -> bool:
-        """Whether the mask was added to all rows of some groups at once: it broadcasts over them,
-        where these are all of one outer dimension, or several of it."""
-        if self.mask is None or not s.flags.c_contiguous:
-            return False
-        inner = prod(self.heads[1:]) // self.shared
-        start, stop, _ = group.indices(self.groups)
-        part = self.mask
-        if start or stop < self.groups:
-            if not inner or start % inner or stop % inner:
-                return False
-            part = part[start // inner : stop // inner]
-        target = s.reshape(part.shape)
-        if part.dtype == np.bool_:
-            np.copyto(target, -np.inf, where=~part)
-        else:
-            target += part
-        return True
+                    target += over
 
 
 def _attend_few(q: Array, k: Array, v: Array, scale: float | None) -> tuple[Array, Array] | None:
@@ -179,35 +139,36 @@ def attention(
     the last of them may be a multiple in `q`. The result is laid out like `q`, or in C order.
     """
     if mask is None and not causal and q.size <= _FEW:
-        found = _attend_few(q, k, v, scale)
-        if found is not None:
-            return found
+        few = _attend_few(q, k, v, scale)
+        if few is not None:
+            return few
     p = _Problem(q, k, v, mask, causal, scale)
     if like_queries and v.shape[-1] == q.shape[-1]:
         out = empty_like(q, q.dtype)
     else:
         out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     kind = p.q.dtype
-    rows_of = p.shared * p.length
-    result = out.reshape(p.groups, rows_of, v.shape[-1])  # a view, where the sizes merge
-    if result.dtype is not kind:
-        result = np.empty(result.shape, kind)
-    if mask is None and p.groups * rows_of * p.keys >= kernels.LEAST:
+    if out.dtype is kind:
+        result = out.reshape(*p.groups, p.rows, v.shape[-1])  # a view, where the sizes merge
+    else:
+        result = np.empty((*p.groups, p.rows, v.shape[-1]), kind)
+    if mask is None and prod(p.groups) * p.rows * p.keys >= kernels.LEAST:
         found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length, result)
         if found is not None:
             return _write_result(result, out), found.reshape(q.shape[:-1])
-    logs = np.empty((p.groups, rows_of), kind)
-    for group, rows in p.blocks():
-        s = p.scores(group, rows)
+    logs = np.empty((*p.groups, p.rows), kind)
+    for part in p.blocks():
+        s = p.scores(part)
+        values = p.v[part[:2]]
         if not p.keys:
-            result[group, rows] = 0
-            logs[group, rows] = -np.inf
+            result[part] = 0
+            logs[part] = -np.inf
             continue
         if s.size >= kernels.LEAST:
             found = kernels.attention.weights(s)
             if found is not None:
-                logs[group, rows] = found
-                matrix_product(s, p.v[group], out=result[group, rows])
+                logs[part] = found
+                matrix_product(s, values, out=result[part])
                 continue
         top = s.max(-1, keepdims=True)
         if mask is not None:
@@ -215,17 +176,17 @@ def attention(
         s -= top
         np.exp(s, s)
         total = s.sum(-1, keepdims=True)
-        y = matrix_product(s, p.v[group])
+        y = matrix_product(s, values)
         if mask is not None:
             alive = total != 0
             total = np.where(alive, total, 1)
             y /= total
             # A row without keys: exp(s - inf) is zero in the backward pass.
-            logs[group, rows] = np.where(alive, np.log(total) + top, np.inf)[..., 0]
+            logs[part] = np.where(alive, np.log(total) + top, np.inf)[..., 0]
         else:
             y /= total
-            logs[group, rows] = (np.log(total) + top)[..., 0]
-        result[group, rows] = y
+            logs[part] = (np.log(total) + top)[..., 0]
+        result[part] = y
     return _write_result(result, out), logs.reshape(q.shape[:-1])
 
 
@@ -252,8 +213,8 @@ def attention_backward(
     """The gradients of `attention` for `q`, `k` and `v`."""
     p = _Problem(q, k, v, mask, causal, scale)
     of_out, result = p.queries(g), p.queries(out)
-    inner = np.einsum("gre,gre->gr", of_out, result)
-    lse = logs.reshape(p.groups, p.shared * p.length)
+    inner = np.einsum("nhre,nhre->nhr", of_out, result)
+    lse = logs.reshape(inner.shape)
     if mask is None and lse.size * p.keys >= kernels.LEAST:
         found = kernels.attention.attention_backward(
             of_out, p.q, p.k, p.v, inner, lse, causal, p.scale, p.length
@@ -267,20 +228,21 @@ def attention_backward(
             )
     dq = np.empty_like(p.q)
     dk, dv = np.zeros_like(p.k), np.zeros_like(p.v)
-    for group, rows in p.blocks():
-        s = p.scores(group, rows)
-        go = of_out[group, rows]
+    for part in p.blocks():
+        group = part[:2]
+        s = p.scores(part)
+        go = of_out[part]
         d = matrix_product(go, p.v[group].swapaxes(-1, -2))
         if s.size < kernels.LEAST or not kernels.attention.weights_backward(
-            s, d, lse[group, rows], inner[group, rows]
+            s, d, lse[part], inner[part]
         ):
-            s -= lse[group, rows, None]
+            s -= lse[part][..., None]
             np.exp(s, s)
-            d -= inner[group, rows, None]
+            d -= inner[part][..., None]
             d *= s
         dv[group] += matrix_product(s.swapaxes(-1, -2), go)
-        dq[group, rows] = matrix_product(d, p.k[group])
-        dk[group] += matrix_product(d.swapaxes(-1, -2), p.q[group, rows])
+        dq[part] = matrix_product(d, p.k[group])
+        dk[group] += matrix_product(d.swapaxes(-1, -2), p.q[part])
     dq *= p.scale
     dk *= p.scale
     return (
