@@ -83,7 +83,8 @@ def test_longer_arrays_are_taken_where_the_steps_are_all_there_is(build: Any) ->
                 made(*[np.ones(3)] * 3, 2.0)
                 plain.calls = 0
             assert same(made(*args), raw(*args))
-            assert (plain.calls == 0) == (size <= most), (raw, size)
+            blocks = raw is np.add  # which are taken whatever the size
+            assert (plain.calls == 0) == (size <= most or blocks), (raw, size)
 
 
 def test_rows_are_learnt_by_calls_with_rows(build: Any) -> None:

@@ -7,6 +7,7 @@ The steps are those of the generated NumPy code (`numpy_steps`), so digits are t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from math import inf, log, pi
@@ -17,8 +18,8 @@ import numpy as np
 from ..._base.lazy import Function
 from ..._formula import words as W
 from ..._native import ufunc_loops
+from .. import kernels
 from . import generated
-from .large_pairs import take_large
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -55,14 +56,22 @@ class Unchained(Exception):
 def take_chains(
     raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
 ) -> AnyCallable:
-    """`raw`, with small arrays taken by chains of loops where its formula has one, and large ones
-    by kernels where it is one operation.
+    """`raw`, with small arrays taken by chains of loops where its formula has one, and any that
+    broadcast where it is one operation.
 
     `formula()` is asked later. For `kinds` see `ufunc_loops.function`; `defaults` are the values of
     arguments for which a function that may refuse numbers is known to take them.
     """
     chains = partial(chains_of, raw, formula, kinds, defaults)
-    return ufunc_loops.function(take_large(raw, kinds), chains, kinds, _LONGEST)
+    return ufunc_loops.function(raw, chains, kinds, _LONGEST)
+
+
+def _find_pool() -> tuple[int, int, int] | None:
+    """What runs chunks of large arrays on several threads; None where one thread does."""
+    return None if sys.maxsize == kernels.LEAST else kernels.launch.find_pool()
+
+
+ufunc_loops.set_pool(_find_pool)
 
 
 def chains_of(

@@ -25,7 +25,6 @@ from ..._native.emitted import (
     grid_sample as sampling_code,
     max_pool as max_pool_code,
     mt19937,
-    pairs as pairs_code,
     places as places_code,
     rejection as rejection_code,
     scan as scan_code,
@@ -99,8 +98,6 @@ def emit_written() -> None:
         transpose_code.load(kind)
         for lanes in fft_code.choices(kind):
             fft_code.load(kind, lanes)
-        for word in pairs_code.COMBINED:
-            pairs_code.load(word, kind)
         gemm_code.load_chunks(kind)
         loader.load_made(emit_added_rows, kind)
         for is_product in (False, True):

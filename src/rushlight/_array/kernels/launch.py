@@ -147,6 +147,15 @@ def plain(x: Array, *others: Array | None) -> bool:
     return True
 
 
+@guard_launch
+def find_pool() -> tuple[int, int, int] | None:
+    """The addresses of what runs chunks, of the state of several threads, and of how many of them
+    sleep; None for one thread."""
+    threads = parallel.get_num_threads()
+    state = pool.state(threads) if threads > 1 and ready() else 0
+    return (pool.runner(), state, state + pool.SLEEPERS) if state else None
+
+
 if arena.unreadable() is None:
     address: Callable[[Any], int] = elements_at
 else:

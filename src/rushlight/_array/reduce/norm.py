@@ -12,6 +12,7 @@ from ..._formula import words
 from ..._native import ufunc_loops
 from .. import kernels
 from ..elementwise import masks
+from ..elementwise.chains import take_chains
 from ..types import FLOAT32, FLOAT64, convert_array, from_raw, is_half
 from .folds import fold
 from .reduce import axes_of, axis_of, in_order, lift_half, name_of, sum as add
@@ -25,6 +26,7 @@ _INF = float("inf")
 _LARGEST = 3.4028234663852886e38  # in single precision
 _LARGE = 4096  # elements from which rows are worth products
 _WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
+_quotient = take_chains(np.true_divide, lambda: None, "ff")
 
 
 def vector_norm(x: Array, ord: Any = 2, dim: Any = None, keepdim: bool = False,
@@ -165,9 +167,7 @@ def scale_unit(g: Array, x: Array, norm: Array) -> Array:
         found = _scale_rows(g, x, norm)
         if found is not None:
             return found
-    out = kernels.pairs.combine("divide", x, norm) if x.size >= kernels.LEAST else None
-    if out is None:
-        out = x / norm
+    out = _quotient(x, norm)
     zero = norm == 0
     if zero.any():
         out = np.where(zero, 0, out)

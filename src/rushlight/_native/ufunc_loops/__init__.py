@@ -8,7 +8,8 @@ few nanoseconds. `chains.c` calls the loops themselves: it looks at the operands
 and goes through the steps of a formula, block by block, with temporaries on the stack. NumPy's
 interface for C has all of that, so nothing is taken for granted that isn't documented. What isn't
 a matter of small arrays of float32 or float64 (another class, type or order, memory that is not
-aligned, broadcasting but of numbers and of arrays without dimensions) goes to `plain`.
+aligned) goes to `plain`. One ufunc of two arrays that broadcast is done block by block, whatever
+their sizes (`blocks.h`), and large ones by several threads.
 
 `erf` and `erfc` are steps of the C library's, for as few elements as the plain functions have it.
 
@@ -117,6 +118,12 @@ def function(
         return plain
     made: AnyCallable = FUNCTION(plain, maker, kinds, _WAITS, most)
     return made
+
+
+def set_pool(ask: Callable[[], tuple[int, int, int] | None]) -> None:
+    """Sets who says, by addresses, what runs chunks, a state of its threads, and how many sleep."""
+    if _chains is not None:
+        _chains.set_pool(ask)
 
 
 def _put_before(plain: AnyCallable, letters: str, module: object, kind: str) -> AnyCallable:

@@ -7,6 +7,13 @@
 #include <numpy/arrayobject.h>
 #include <numpy/ufuncobject.h>
 
+/* Baseline code knows no comparison of 64-bit integers. Products and sums are rounded alike. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_MACHINE __attribute__((target_clones("avx2", "default"), noinline))
+#else
+#define FOR_MACHINE
+#endif
+
 /* What stands in front of a plain function, and takes some of its calls. */
 typedef struct {
     PyObject_HEAD

@@ -15,6 +15,8 @@
 #define ROOM 512 /* elements of theirs */
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
+#include "blocks.h"
+
 typedef struct {
     /* 'u': a ufunc; 'w': where; 'k': keep; 'E' and 'C': the error function and its complement, by
        the C library in float64; 's': a number spread over a shape, 'd': divided by the
@@ -25,6 +27,7 @@ typedef struct {
     char bools[OPERANDS]; /* whether an operand is one: temporaries hold either */
     PyUFuncGenericFunction loops[2]; /* for float32 and for float64 */
     void *data[2];
+    char sign; /* which of + - * / a ufunc is, or 0 */
 } Step;
 
 typedef struct {
@@ -423,74 +426,47 @@ static int run_wide(const Chain *chain, int count, Frame *frame, npy_intp size, 
     return 1;
 }
 
-/* Whether an array in order has the last sizes of another, of `inner` elements, and in front of these
-   but sizes of one. */
-static int is_row_of(PyArrayObject *row, PyArrayObject *x, npy_intp *inner)
+/* One ufunc of two arrays that broadcast, or of many elements. NULL without an error for all else. */
+static PyObject *call_by_blocks(Function *self, PyObject *const *args)
 {
-    int own = PyArray_NDIM(row), rank = PyArray_NDIM(x), k = 0;
-    *inner = PyArray_SIZE(row);
-    for (; k < own && PyArray_DIM(row, k) == 1; k++)
-        ;
-    if (own > rank || own - k == 0 || own - k == rank || !is_dense(row))
-        return 0;
-    return memcmp(&PyArray_DIMS(row)[k], &PyArray_DIMS(x)[rank - own + k],
-                  (own - k) * sizeof(npy_intp)) == 0;
-}
-
-/* Whether an array has one element for each row of another, of `inner` elements; they lie `step`
-   bytes apart. */
-static int is_column_of(PyArrayObject *column, PyArrayObject *x, npy_intp *inner, npy_intp *step)
-{
-    if (PyArray_NDIM(column) != 2 || PyArray_NDIM(x) != 2 || PyArray_DIM(column, 1) != 1 ||
-        PyArray_DIM(column, 0) != PyArray_DIM(x, 0))
-        return 0;
-    *inner = PyArray_DIM(x, 1);
-    *step = PyArray_STRIDE(column, 0);
-    return *step >= 0;
-}
-
-/* One ufunc of an array and a row, or a column, that goes with it: NumPy takes thrice as long to begin
-   a row as its loop does. NULL without an error for all else. */
-static PyObject *call_by_rows(Function *self, PyObject *const *args)
-{
-    Chain *chain = self->chains == 1 ? self->chain[0] : NULL;
+    const Chain *chain = self->chains == 1 ? self->chain[0] : NULL;
     if (chain == NULL || self->count != 2 || strcmp(self->kinds, "ff") != 0 || chain->asked ||
         chain->wide || chain->constants || chain->numbers || chain->temporaries ||
         chain->steps != 1 || chain->step[0].op != 'u')
         return NULL;
     const Step *step = &chain->step[0];
-    int type = type_of(args[0]);
+    int type = type_of(args[0]), rank = 0;
     if (type < 0 || type_of(args[1]) != type || !(chain->types >> type & 1) || step->count != 3 ||
         step->slots[0] != 0 || step->slots[1] != 1 || step->slots[2] != 2)
         return NULL;
     PyArrayObject *both[] = {(PyArrayObject *)args[0], (PyArrayObject *)args[1]};
-    int large = PyArray_SIZE(both[1]) > PyArray_SIZE(both[0]), other = !large;
-    PyArrayObject *x = both[large];
-    npy_intp size = PyArray_SIZE(x), item = type == 0 ? 4 : 8, inner, moves[2] = {0, 0};
-    npy_intp strides[3] = {item, item, chain->gives_bool ? 1 : item};
-    if (size > self->most || size > chain->most || PyArray_NDIM(x) > DIMENSIONS || !is_dense(x))
+    npy_intp sizes[DIMENSIONS], size = 1;
+    if (!broaden(both[0], DIMENSIONS, &rank, sizes) || !broaden(both[1], DIMENSIONS, &rank, sizes))
         return NULL;
-    if (is_column_of(both[other], x, &inner, &moves[other]))
-        strides[other] = 0;
-    else if (!is_row_of(both[other], x, &inner))
+    for (int k = 0; k < rank; k++) {
+        if (sizes[k] == 0 || size > MOST_ELEMENTS / sizes[k])
+            return NULL;
+        size *= sizes[k];
+    }
+    Blocks b;
+    b.item = type == 0 ? 4 : 8;
+    b.out_item = chain->gives_bool ? 1 : b.item;
+    if (!read_axes(&b, both, rank, sizes))
         return NULL;
-    if (inner < 8 || size == 0)
+    /* What rounds in ways of its own gets what NumPy's loop would get, row by row. */
+    if (chain->even && (size > self->most || size > chain->most || b.axes == 0 || b.sizes[0] < 8))
         return NULL;
-    moves[large] = inner * item;
-    PyArray_Descr *descr = chain->gives_bool ? bools : floats[type];
-    PyArrayObject *out = new_array(descr, PyArray_NDIM(x), PyArray_DIMS(x));
+    cut_blocks(&b, chain->even);
+    PyArrayObject *out = new_array(chain->gives_bool ? bools : floats[type], rank, sizes);
     if (out == NULL)
         return NULL;
-    char *from[] = {PyArray_BYTES(both[0]), PyArray_BYTES(both[1])}, *to = PyArray_BYTES(out);
-    for (npy_intp done = 0; done < size; done += inner) {
-        char *places[] = {from[0], from[1], to};
-        npy_intp length = inner, own[3] = {strides[0], strides[1], strides[2]};
-        step->loops[type](places, &length, own, step->data[type]);
-        from[0] += moves[0];
-        from[1] += moves[1];
-        to += inner * strides[2];
-    }
-    if (!PyErr_Occurred())
+    b.call = step->loops[type];
+    b.data = step->data[type];
+    b.op = chain->gives_bool ? 0 : step->sign;
+    b.from[0] = PyArray_BYTES(both[0]);
+    b.from[1] = PyArray_BYTES(both[1]);
+    b.to = PyArray_BYTES(out);
+    if (run_all(&b, size) && !PyErr_Occurred())
         return (PyObject *)out;
     Py_DECREF(out);
     return NULL;
@@ -510,7 +486,7 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
         if (self->chains == 0 && self->count == 2 && type_of(args[0]) >= 0 &&
             type_of(args[1]) == type_of(args[0]) && self->waits-- <= 0 && learn(self) < 0)
             return NULL;
-        PyObject *found = self->chains == 0 ? NULL : call_by_rows(self, args);
+        PyObject *found = self->chains == 0 ? NULL : call_by_blocks(self, args);
         if (found != NULL || PyErr_Occurred())
             return found;
         goto plain;
@@ -582,6 +558,20 @@ static int is_exact(PyObject *ufunc)
         if (strcmp(((PyUFuncObject *)ufunc)->name, exact[k]) == 0)
             return 1;
     return 0;
+}
+
+static char sign_of(PyObject *ufunc)
+{
+#if defined(__GNUC__)
+    const char *name = ((PyUFuncObject *)ufunc)->name;
+    return strcmp(name, "add") == 0        ? '+'
+           : strcmp(name, "subtract") == 0 ? '-'
+           : strcmp(name, "multiply") == 0 ? '*'
+           : strcmp(name, "divide") == 0   ? '/'
+                                           : 0;
+#else
+    return 0;
+#endif
 }
 
 static int read_ufunc(PyObject *ufunc, const char *sorts, Step *step)
@@ -675,6 +665,7 @@ static int read_chain(PyObject *told, int count, Chain *chain)
             return 0;
         if (step->op == 'u') {
             int found = read_ufunc(ufunc, sorts, step);
+            step->sign = found > 0 ? sign_of(ufunc) : 0;
             if (found <= 0)
                 return found;
         }
@@ -805,8 +796,23 @@ static PyTypeObject function_type = {
     .tp_getset = getters,
 };
 
+/* Sets who is asked about threads that share the work. */
+static PyObject *set_pool(PyObject *module, PyObject *ask)
+{
+    PyObject *last = pool;
+    pool = Py_NewRef(ask);
+    Py_XDECREF(last);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_pool", set_pool, METH_O, "Sets who is asked about threads that share the work."},
+    {NULL}
+};
+
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "chains", "Functions on small arrays by the inner loops of ufuncs.", -1
+    PyModuleDef_HEAD_INIT, "chains", "Functions on small arrays by the inner loops of ufuncs.", -1,
+    methods
 };
 
 PyMODINIT_FUNC PyInit_chains(void)

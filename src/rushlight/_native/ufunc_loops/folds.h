@@ -9,13 +9,6 @@
 #define FEW_LANES 32 /* side by side, of which several rows are taken at once */
 #define BLOCK 2048   /* of float32, whose sum is added to others in float64 */
 
-/* Baseline code knows no comparison of 64-bit integers. Products and sums are rounded alike. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_MACHINE __attribute__((target_clones("avx2", "default"), noinline))
-#else
-#define FOR_MACHINE
-#endif
-
 typedef struct {
     npy_intp outer, n, inner;
 } Lanes;
