@@ -20,6 +20,7 @@ from rushlight._native.emitted import (
     scan as scan_code,
     small_convolution as small_planes,
     transpose,
+    winograd as winograd_code,
 )
 from rushlight._native.llvm import loader as engine, target
 from tests.array.kernels.test_kernels import normal
@@ -57,7 +58,7 @@ WAYS: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 LOADERS: list[Any] = [
     convolution_code.load, small_planes.load, depthwise_code.load, max_pool_code.load,
-    sampling.load, scan_code.load, transpose.addresses, plane_sums.load,
+    winograd_code.load, sampling.load, scan_code.load, transpose.addresses, plane_sums.load,
     gemm.load, gemm.load_chunks,
 ]  # fmt: skip
 
@@ -68,6 +69,7 @@ def _forget() -> None:
     for module in (
         kernels.convolution,
         kernels.small_convolution,
+        kernels.winograd,
         kernels.max_pool,
         kernels.transpose,
     ):

@@ -18,7 +18,7 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
-from . import convolution_geometry as geometry, depthwise, small_convolution
+from . import convolution_geometry as geometry, depthwise, small_convolution, winograd
 from .convolution_geometry import Layout, Output, Plan, band_of
 from .convolution_workspace import SHARES, THREADED, Memory, Samples, even, share_samples
 from .launch import address, guard_launch, ready
@@ -174,6 +174,14 @@ def correlate(
             return found
     y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     x, w, y4 = _plane(x), _plane(w), _plane(y)
+    if (
+        groups == 1
+        and winograd.suits(
+            w.shape[2:], w.itemsize, stride + dilation, y4.shape[2:], w.shape[1], w.shape[0]
+        )
+        and winograd.correlate(x, w, bias, y4, pad, True)
+    ):
+        return y
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
     plan = geometry.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, layout_of(x))
     if groups == 1 and small_convolution.suits(plan, y.shape[1], x.itemsize):
@@ -202,6 +210,16 @@ def correlate_transposed(
             return found
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(w), _plane(x)
+    around = tuple([2 - p for p in pad])
+    if (
+        groups == 1
+        and min(around) >= 0
+        and winograd.suits(
+            w.shape[2:], w.itemsize, stride + dilation, x4.shape[2:], w.shape[0], w.shape[1]
+        )
+        and winograd.correlate(y, w, None, x4, around, False)
+    ):
+        return x
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
     plan = geometry.transpose_plan(_pair(size), y.shape[2:], w.shape[2:], *steps, layout_of(y))
     whole = plan.whole(w.shape[2] * w.shape[3])
@@ -229,6 +247,12 @@ def weigh(
             return found
     shape = (y.shape[1], x.shape[1] // groups, *k)
     x, y = _plane(x), _plane(y)
+    if groups == 1 and winograd.suits(
+        k, x.itemsize, stride + dilation, y.shape[2:], shape[1], shape[0]
+    ):
+        found = winograd.weigh(x, y, pad)
+        if found is not None:
+            return found
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
     # Copied always: lines are read beyond their ends.
     plan = geometry.correlating(x.shape[2:], y.shape[2:], _pair(k), *steps, layout_of(x), True)

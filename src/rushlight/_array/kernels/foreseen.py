@@ -30,6 +30,7 @@ from ..._native.emitted import (
     scan as scan_code,
     small_convolution as planes_code,
     transpose as transpose_code,
+    winograd as winograd_code,
 )
 from ..._native.emitted.embedding_gradient import emit_added_rows
 from ..._native.fusion.row_loops import REGISTERS
@@ -93,6 +94,7 @@ def emit_written() -> None:
             convolution_code,
             max_pool_code,
             planes_code,
+            winograd_code,
         ):
             module.load(kind)
         transpose_code.load(kind)

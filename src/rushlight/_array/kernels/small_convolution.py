@@ -173,7 +173,14 @@ def weigh(plan: Plan, x: Array, y: Array) -> Array:
     )  # fmt: skip
     pool.run(addresses["weigh_small"], frame, shares * runs, threads)
     whole = totals[0] if shares == 1 else np.add.reduce(totals, axis=0)
-    made = np.empty((columns, depth), dtype)
-    frame = _TURN_FRAME(address(whole), address(made), depth, columns, padded, depth, 0, 0)
-    pool.run(addresses["turn"], frame, 1, 1)
+    return turn(whole[:depth, :columns])
+
+
+def turn(x: Array) -> Array:
+    """The transpose of a matrix whose columns lie side by side, in order."""
+    rows, columns = x.shape
+    made = np.empty((columns, rows), x.dtype)
+    line = x.strides[0] // x.itemsize
+    frame = _TURN_FRAME(address(x), address(made), rows, columns, line, rows, 0, 0)
+    pool.run(_code(x.dtype)[0]["turn"], frame, 1, 1)
     return made

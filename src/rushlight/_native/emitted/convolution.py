@@ -91,7 +91,7 @@ def emit(type: Type) -> Module:
         for vectors in (VECTORS, 1)
     }
     tiles |= {(1, vectors): _tile(module, type, 1, vectors) for vectors in (high, 1)}
-    _correlate(module, type, gather, _leave(module, type), heights, tiles)
+    _correlate(module, type, gather, leave_rows(module, type), heights, tiles)
     _weigh(module, type, gather, {rows: _pairs(module, type, rows) for rows in (high, 1)})
     _pack(module, type)
     return module
@@ -178,7 +178,7 @@ def gather_into(module: Module, type: Type) -> Function:
     return f
 
 
-def _leave(module: Module, type: Type) -> Function:
+def leave_rows(module: Module, type: Type) -> Function:
     """Copies rows of lines to an output, leaving away what lies between them."""
     names = ("source", "line", "pitch", "to", "channel", "row", "column", "high", "rows", "columns")
     f = module.function("leave", [(n, PTR if n in ("source", "to") else I64) for n in names])
