@@ -81,8 +81,10 @@ UNARY: Final = {
 BINARY: Final = {
     "add": False, "sub": False, "mul": False, "div": True, "max": False, "min": False, "pow": True,
 }  # fmt: skip
+_WHOLE: Final = frozenset(("add", "sub", "mul", "neg", "max", "min", "abs"))  # of i32, i64 too
 COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq", "ne")
 LOGICAL: Final = ("and", "or", "xor")
+_OPERANDS: Final = (*KINDS, "f%", "r%")
 ROW_REDUCTIONS: Final = ("row_sum", "row_max", "row_min", "row_top")
 LAST_REDUCTIONS: Final = ("column_sum", "total")
 #: How many arguments each operation takes.
@@ -197,6 +199,11 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
 
     Raises: GroupError for operands that it doesn't take.
     """
+    if op in UNARY or op in BINARY:
+        dtype = dtypes[0]
+        _need(dtype != "b1" and dtypes[-1] == dtype, op, "takes numbers of one dtype")
+        _need(dtype in FLOATS or op in _WHOLE, op, "takes f32 or f64")
+        return join_kinds(kinds), dtype
     if op in ROW_REDUCTIONS:
         _need(kinds[0] in "fc", op, "takes a value that varies along the row")
         return "r", dtypes[0]
@@ -229,13 +236,8 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
     if op in LOGICAL or op == "not":
         _need(all(d == "b1" for d in dtypes), op, "takes b1")
         return kind, "b1"
-    if op == "where":
-        _need(dtypes[0] == "b1" and dtypes[1] == dtypes[2], op, "takes a b1 and two of one dtype")
-        return kind, dtypes[1]
-    _need(all(d == dtypes[0] and d != "b1" for d in dtypes), op, "takes numbers of one dtype")
-    whole = op in ("add", "sub", "mul", "neg", "max", "min", "abs")
-    _need(whole or dtypes[0] in FLOATS, op, "takes f32 or f64")
-    return kind, dtypes[0]
+    _need(dtypes[0] == "b1" and dtypes[1] == dtypes[2], op, "takes a b1 and two of one dtype")
+    return kind, dtypes[1]
 
 
 def _need(condition: bool, op: str, text: str) -> None:
@@ -243,34 +245,53 @@ def _need(condition: bool, op: str, text: str) -> None:
         raise GroupError(f"{op} {text}")
 
 
+def _refuse(op: str, text: str) -> None:
+    raise GroupError(f"{op} {text}")
+
+
 def _check(group: Group) -> None:
-    count = len(group.operands)
-    last: set[int] = set()
+    # Texts are made only of what is refused: each group of each process comes by here.
     for operand in group.operands:
-        known = operand.kind in (*KINDS, "f%", "r%") and operand.dtype in DTYPES
-        _need(known, "operand", f"{operand}: no such")
-    for place, one in enumerate(group.body):
-        _need(one.op in ARITY, one.op, "is no operation")
-        _need(len(one.args) == ARITY[one.op], one.op, f"takes {ARITY[one.op]} arguments")
-        for arg in one.args:
-            _need(0 <= arg < count + place, one.op, f"uses value {arg}, which isn't there yet")
-            _need(arg not in last, one.op, "uses a reduction that ends the group")
-        kinds, dtypes = [group.kind(a) for a in one.args], [group.dtype(a) for a in one.args]
-        kind, dtype = _result(one.op, kinds, dtypes)
-        _need(kind == one.kind and dtype in (None, one.dtype), one.op, f"is {kind} {dtype}")
-        if one.op in LAST_REDUCTIONS:
-            last.add(count + place)
-        if one.op == "pick":
-            _need(one.args[0] < count, one.op, "reads an operand")
-    _need(bool(group.outputs), group.name, "gives nothing")
+        if operand.kind not in _OPERANDS or operand.dtype not in DTYPES:
+            _refuse("operand", f"{operand}: no such")
+    kinds = [o.kind[0] for o in group.operands]  # of values
+    dtypes = [o.dtype for o in group.operands]
+    count = len(kinds)
+    last: set[int] = set()
+    for place, one in enumerate(group.body, count):
+        op, args = one.op, one.args
+        if op not in ARITY:
+            _refuse(op, "is no operation")
+        if len(args) != ARITY[op]:
+            _refuse(op, f"takes {ARITY[op]} arguments")
+        for arg in args:
+            if not 0 <= arg < place:
+                _refuse(op, f"uses value {arg}, which isn't there yet")
+            if arg in last:
+                _refuse(op, "uses a reduction that ends the group")
+        kind, dtype = _result(op, [kinds[a] for a in args], [dtypes[a] for a in args])
+        if kind != one.kind or dtype not in (None, one.dtype):
+            _refuse(op, f"is {kind} {dtype}")
+        if op in LAST_REDUCTIONS:
+            last.add(place)
+        if op == "pick" and args[0] >= count:
+            _refuse(op, "reads an operand")
+        kinds.append(one.kind)
+        dtypes.append(one.dtype)
+    if not group.outputs:
+        _refuse(group.name, "gives nothing")
     for out in group.outputs:
-        _need(0 <= out.value < count + len(group.body), "output", "is no value")
+        if not 0 <= out.value < len(kinds):
+            _refuse("output", "is no value")
+        kind = kinds[out.value]
         if out.alias >= 0:
             target = group.operands[out.alias]
-            same = target.kind == group.kind(out.value) and target.dtype == group.dtype(out.value)
-            _need(same and target.kind in "fr", "output", "is written over another sort of operand")
-        elif group.kind(out.value) in "cs":
-            _need(out.value in last, "output", "of kind c or s must be a reduction")
+            if target.kind not in ("f", "r") or (target.kind, target.dtype) != (
+                kind, dtypes[out.value]
+            ):  # fmt: skip
+                _refuse("output", "is written over another sort of operand")
+        elif kind in "cs" and out.value not in last:
+            _refuse("output", "of kind c or s must be a reduction")
 
 
 # ---- tracing -----------------------------------------------------------------------------------
@@ -286,16 +307,17 @@ class _Trace:
         self, op: str, args: Sequence[Symbol], dtype: str | None = None,
         payload: float | int | None = None,
     ) -> Symbol:  # fmt: skip
-        found = _result(op, [a.kind for a in args], [a.dtype for a in args])
-        one = Instruction(op, tuple(a.value for a in args), found[0], found[1] or dtype or "f32",
-                          payload)  # fmt: skip
+        values = tuple([a.value for a in args])
         # 0.0 and -0.0 are equal, and so are 1 and 1.0: their text tells them apart.
-        key = (one, repr(payload))
-        if key not in self.known:
-            self.body.append(one)
-            place = len(self.operands) + len(self.body) - 1
-            self.known[key] = Symbol(self, place, one.kind, one.dtype)
-        return self.known[key]
+        key = (op, values, dtype, repr(payload))
+        known = self.known.get(key)
+        if known is None:
+            kind, given = _result(op, [a.kind for a in args], [a.dtype for a in args])
+            dtype = given or dtype or "f32"
+            known = Symbol(self, len(self.operands) + len(self.body), kind, dtype)
+            self.known[key] = known
+            self.body.append(Instruction(op, values, kind, dtype, payload))
+        return known
 
 
 class Symbol:
