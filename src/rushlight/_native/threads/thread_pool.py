@@ -56,7 +56,7 @@ def is_supported() -> bool:
 
 @cache
 def _addresses() -> dict[str, int]:
-    return engine.load(_module())
+    return engine.load_made(_module)
 
 
 def runner() -> int:

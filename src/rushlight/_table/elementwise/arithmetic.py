@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,6 @@ from ..rows.row import Row, elementwise, set_write_node, when_settled
 from ..rows.tensor_namespace import table
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..._base.annotations import Arguments, Namespace, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -157,13 +154,13 @@ div = elementwise(
 
 
 def _dividend_gradient(
-    xp: ModuleType, g: TensorLike, other: TensorLike, rounding_mode: str | None
+    xp: Namespace, g: TensorLike, other: TensorLike, rounding_mode: str | None
 ) -> TensorLike:
     return g / other if rounding_mode is None else xp.zeros_like(g)
 
 
 def _divisor_gradient(
-    xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike, rounding_mode: str | None
+    xp: Namespace, g: TensorLike, self: TensorLike, other: TensorLike, rounding_mode: str | None
 ) -> TensorLike:
     return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
 
@@ -228,12 +225,12 @@ floor_divide_number = overload(
 
 
 def _remainder_other(
-    xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike
+    xp: Namespace, g: TensorLike, self: TensorLike, other: TensorLike
 ) -> TensorLike:
     return -g * xp.floor(self / other)
 
 
-def _fmod_other(xp: ModuleType, g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
+def _fmod_other(xp: Namespace, g: TensorLike, self: TensorLike, other: TensorLike) -> TensorLike:
     return -g * xp.trunc(self / other)
 
 
@@ -314,7 +311,7 @@ rsqrt = elementwise(
 
 
 # ---- powers -----------------------------------------------------------------------------------
-def _power_base(xp: ModuleType, g: TensorLike, self: TensorLike, exponent: float) -> TensorLike:
+def _power_base(xp: Namespace, g: TensorLike, self: TensorLike, exponent: float) -> TensorLike:
     if exponent == 0:
         return xp.zeros_like(g)
     return g * (exponent * xp.pow(self, exponent - 1))
@@ -336,13 +333,15 @@ def _power_exponent(
 
 
 def _log(number: float) -> Any:
-    if isinstance(number, complex):
-        return cmath.log(number)
-    return math.log(number) if number > 0 else math.nan
+    if not isinstance(number, complex):
+        return math.log(number) if number > 0 else math.nan
+    import cmath  # a library of its own, which few need
+
+    return cmath.log(number)
 
 
 def _power_exponent_of_number(
-    xp: ModuleType, g: TensorLike, self: float, exponent: TensorLike, out: TensorLike
+    xp: Namespace, g: TensorLike, self: float, exponent: TensorLike, out: TensorLike
 ) -> TensorLike:
     if self == 0:
         return xp.where(xp.real(exponent) >= 0, xp.zeros_like(g), g * (out * -float("inf")))
