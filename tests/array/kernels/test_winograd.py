@@ -109,6 +109,7 @@ def test_where_a_result_is_not_finite_the_direct_way_answers(both: Any, bad: flo
 def test_small_whole_numbers_are_exact(both: Any) -> None:
     rng = np.random.default_rng(1)
     x, w = (rng.integers(-9, 9, shape).astype("f4") for shape in ((2, 16, 11, 10), (16, 16, 3, 3)))
+    w[w == 0] = 3
     exact, found = both(lambda: convolution.correlate(x, w, None, ONE, ONE, ONE, (11, 10), 1))
     np.testing.assert_array_equal(found, exact)
 
@@ -122,6 +123,20 @@ def test_an_output_depends_on_its_own_window_alone(both: Any) -> None:
     apart = np.ones((8, 8), bool)
     apart[2:5, 3:6] = False
     close(found[..., apart], exact[..., apart], 9 * 16)
+
+
+def test_what_weights_of_0_hide_leaves_no_trace(both: Any) -> None:
+    x, w, _, g = operands((2, 16, 16, (9, 8), (1, 1)), "f4")
+    w[:, :, 1, 1:] = w[:, :, 2] = 0  # a picture that is made point by point
+    pad, out = ONE, (9, 8)
+    function = lambda x: convolution.correlate(x, w, None, ONE, pad, ONE, out, 1)  # noqa: E731
+    exact, found = both(lambda: function(x), refused=True)
+    np.testing.assert_array_equal(found, exact)
+    x[:, :, 5:] *= 1e6
+    np.testing.assert_array_equal(function(x)[:, :, :5], exact[:, :, :5])
+    gradient = lambda: convolution.correlate_transposed(g, w, out, ONE, pad, ONE, 1)  # noqa: E731
+    exact, found = both(gradient, refused=True)
+    np.testing.assert_array_equal(found, exact)
 
 
 @pytest.mark.parametrize("samples", [1, 3, 8])

@@ -1,6 +1,8 @@
 """Convolutions of 3 by 3 by emitted code: see Note [Sums and differences] in `_native`.
 
 Every way here gives None where a result isn't finite throughout, so that the direct way answers.
+So it does for weights some of which are 0, as in masked convolutions: what these hide must leave
+no trace, and here it would cancel but for its rounding.
 """
 
 from __future__ import annotations
@@ -82,7 +84,10 @@ def correlate(
     x: Array, w: Array, bias: Array | None, y: Array, pad: tuple[int, ...], inward: bool
 ) -> bool:
     """Writes to y the convolution of x with w, or, unless `inward`, with the kernels turned around
-    and summed over the first dimension of w; says whether all of it is finite."""
+    and summed over the first dimension of w; says whether all of it is finite. Weights that are 0
+    are refused."""
+    if not w.all():
+        return False
     dtype = x.dtype
     addresses, others, lanes, high = _code(dtype)
     read, made = Samples(x), Samples(y)
