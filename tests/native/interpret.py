@@ -32,7 +32,9 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
     "max": np.maximum, "min": np.minimum, "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal, "and": np.logical_and,
-    "or": np.logical_or, "xor": np.logical_xor, "not": np.logical_not, "where": np.where,
+    "copysign": np.copysign,
+    "nextafter": np.nextafter, "or": np.logical_or,
+    "xor": np.logical_xor, "not": np.logical_not, "where": np.where,
 }  # fmt: skip
 
 

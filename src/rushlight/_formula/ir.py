@@ -80,6 +80,7 @@ UNARY: Final = {
 }  # fmt: skip
 BINARY: Final = {
     "add": False, "sub": False, "mul": False, "div": True, "max": False, "min": False, "pow": True,
+    "copysign": False, "nextafter": True,
 }  # fmt: skip
 _WHOLE: Final = frozenset(("add", "sub", "mul", "neg", "max", "min", "abs"))  # of i32, i64 too
 COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -470,6 +471,8 @@ WORLDS[Symbol] = {
 }  # fmt: skip
 
 total = _unary("total")
+copysign = _binary("copysign")
+nextafter = _binary("nextafter")
 
 
 def broadcast(x: Symbol, kind: str) -> Symbol:

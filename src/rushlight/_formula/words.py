@@ -16,14 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from .._base.lazy import Function
+
 if TYPE_CHECKING:
     from .._array.nn.generated_losses import _Rounded
     from .._base.annotations import AnyCallable, TensorLike
-    from .._base.lazy import Function
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "column_sum", "cos", "detach", "erf", "exp", "expm1",
-    "floor", "formula", "formula_of", "gate", "gate_backward", "keep", "log", "log1p",
+    "floor", "formula", "formula_of", "gate", "gate_backward", "keep", "large_of", "log", "log1p",
     "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "pick", "place", "power", "relu",
     "rint", "row_max", "row_min", "row_sum", "row_top", "rsqrt", "scale_unit", "shifted_exp",
     "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
@@ -160,6 +161,14 @@ def formula_of(raw: Any, known: bool) -> AnyCallable:
 
     call_bound.__name__ = f"{raw.__name__}_usual"
     return call_bound
+
+
+def large_of(raw: AnyCallable) -> AnyCallable:
+    """What has the formula of a function's large arrays: the function where it is made from one."""
+    plain = getattr(raw, "plain", raw)
+    plain = plain.find() if type(plain) is Function else plain
+    found: AnyCallable = getattr(plain, "large", plain)
+    return found
 
 
 def keep(g: Any, mask: Any) -> Any:

@@ -20,11 +20,13 @@ from .. import kernels
 from ..number import largest, number_like
 from ..types import from_raw, single
 from .blocked import INF, LARGE, fits, map_blocks
+from .by_kernel import by_kernel
 from .generated import generate
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, TensorLike
+    from ..._formula.ir import Symbol
     from ..annotations import Array
 
 FLOAT32: Final = np.dtype(np.float32)
@@ -57,6 +59,9 @@ def relu(x: Array) -> Any:
     if x.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
     return _relu(x)
+
+
+relu.large = _relu
 
 
 def _write_sigmoid(out: Array, x: Array) -> None:
@@ -135,6 +140,9 @@ def softshrink(x: Any, lambd: Any) -> Any:
     return _softshrink(x, lambd)
 
 
+softshrink.large = _softshrink
+
+
 _threshold: Final[Any] = generate(
     "threshold",
     lambda self, threshold, value: words.where(self <= threshold, value, self),
@@ -203,6 +211,12 @@ def log_of_next(x: Array) -> Array:
     return out
 
 
+def _log_sum(a: Symbol, b: Symbol) -> Symbol:
+    gap = words.absolute(words.where(a == b, 0.0, a - b))
+    return words.maximum(a, b) + words.log1p(words.exp(-gap))
+
+
+@by_kernel(_log_sum, "ff")
 def logaddexp(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)), without overflow."""
     if _few(a) and _few(b):

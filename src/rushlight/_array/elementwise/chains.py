@@ -24,6 +24,7 @@ from . import generated
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
     from ..._formula.ir import Group, Symbol
+    from ..annotations import RawType
     from .numpy_steps import Step
 
     #: Gives what a function computes, in the vocabulary.
@@ -41,8 +42,9 @@ _OF_NUMBERS: Final = {
 _CHOICES: Final = {"where": ("w", "bfff"), "keep": ("k", "fbf")}
 
 
-#: Elements up to which any chain is taken.
+#: Elements up to which any chain is taken, and up to which any call is looked at.
 _LONGEST: Final = 1 << 14
+_MOST: Final = 1 << 20
 _ARITHMETIC: Final = frozenset((
     np.add, np.subtract, np.multiply, np.divide, np.absolute, np.negative, np.floor, np.ceil,
     np.trunc, np.rint,
@@ -63,7 +65,7 @@ def take_chains(
     arguments for which a function that may refuse numbers is known to take them.
     """
     chains = partial(chains_of, raw, formula, kinds, defaults)
-    return ufunc_loops.function(raw, chains, kinds, _LONGEST)
+    return ufunc_loops.function(raw, chains, kinds, _MOST)
 
 
 def _find_pool() -> tuple[int, int, int] | None:
@@ -79,7 +81,31 @@ def chains_of(
 ) -> Chains | None:
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
     found = _find_chains(raw, formula, kinds, defaults)
-    return found and (found[0], tuple([_limit(raw, chain) for chain in found[1]]))
+    return found and (found[0], tuple([_with_kernel(raw, chain) for chain in found[1]]))
+
+
+def _with_kernel(raw: AnyCallable, chain: Chain) -> Chain:
+    """A chain with the kernel that its function takes for large arrays, and from how many elements.
+
+    The function itself calls it too: here it is called without a frame of Python.
+    """
+    chain = _limit(raw, chain)
+    source = W.large_of(raw)
+    row = getattr(source, "__dict__", {})
+    if "limit" not in row:
+        return chain
+    types, most, wide = (*chain, False)[6:9]
+    if row.get("doubtful"):
+        return (*chain[:6], types, ufunc_loops.MOST, wide)
+    known = bool(chain[0]) and bool(row["usual"])
+    least = kernels.LEAST << generated.shift_of_limit(row["limit"])
+    return (*chain[:6], types, most, wide, partial(_kernel_for, source, known), least)
+
+
+def _kernel_for(source: AnyCallable, known: bool, dtype: RawType) -> tuple[object, int] | None:
+    if dtype not in vars(source).get("types", (dtype,)) or not kernels.elementwise.ready():
+        return None
+    return kernels.elementwise.kernel_of(source, known).builtin(dtype)
 
 
 def _limit(raw: AnyCallable, chain: Chain) -> Chain:

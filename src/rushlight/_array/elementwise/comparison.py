@@ -8,9 +8,11 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import FLOAT, get_default_dtype, scalar_name
+from ..._formula import ir
 from ..._native.ufunc_loops import FRESH
 from ..types import from_raw, is_half, to_raw
 from .blocked import BLOCK, SIGN_BITS, fits, map_blocks
+from .by_kernel import by_kernel
 from .masks import where
 
 if TYPE_CHECKING:
@@ -205,6 +207,7 @@ def logical_not(x: Array) -> Array:
     return np.equal(x, 0) if fits(x) else np.logical_not(x)
 
 
+@by_kernel(ir.nextafter, "ff")
 def nextafter(x: Array, other: Array) -> Array:
     """The next number after `x` in the direction of `other`."""
     if fits(x, other):

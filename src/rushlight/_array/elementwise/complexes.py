@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
+from ..._formula import words
 from ..memory import dense_layout as dense
 from ..types import FLOAT32, FLOAT64, from_raw, to_raw
 from .blocked import SIGN_BITS, fits, map_blocks
+from .by_kernel import by_kernel
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def absolute(x: Any) -> Array:
     return np.absolute(x)
 
 
+@by_kernel(lambda x: words.where(x == x, words.where(x < 0, np.pi, x.like(0.0)), x))
 def angle(x: Array) -> Array:
     """The argument of each element: 0 or π for reals, nan for nan."""
     if x.dtype.kind == "c":

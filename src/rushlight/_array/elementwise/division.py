@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
-from ..._formula import words
+from ..._formula import ir, words
 from ..._formula.words import with_formula
 from ..number import largest, type_number
 from ..types import FLOAT32, FLOAT64, INT64, broadcast_shape, in_single, to_raw
 from .blocked import INF, LARGE, SIGN_BITS, fits, map_blocks
+from .by_kernel import by_kernel
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable, Scalar, TensorLike
+    from ..._formula.ir import Symbol
     from ..annotations import Array
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
@@ -131,6 +133,29 @@ def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Array:
     )
 
 
+def _wide_rest(a: Symbol, b: Symbol) -> Symbol:
+    """What is left of a / b cut off, in float64; nan where that might not be exact."""
+    a, b = ir.cast(a, "f64"), ir.cast(b, "f64")
+    count = words.trunc(a / b)
+    rest = ir.copysign(a - count * b, a)
+    return words.where(words.absolute(count) < _MOST_QUOTIENT, rest, np.nan)
+
+
+def _narrow_fmod(a: Symbol, b: Symbol) -> Symbol:
+    return ir.cast(_wide_rest(a, b), a.dtype)
+
+
+def _narrow_remainder(a: Symbol, b: Symbol) -> Symbol:
+    rest = ir.cast(_wide_rest(a, b), a.dtype)
+    return words.where((rest != 0) & ((rest < 0) ^ (b < 0)), rest + b, rest)
+
+
+def _narrow_hypot(a: Symbol, b: Symbol) -> Symbol:
+    wide, other = words.absolute(ir.cast(a, "f64")), words.absolute(ir.cast(b, "f64"))
+    found = words.sqrt(wide * wide + other * other)
+    return ir.cast(words.where((wide == INF) | (other == INF), INF, found), a.dtype)
+
+
 def floor_divide(a: Any, b: Any) -> Array:
     """The largest integer not above a / b.
 
@@ -152,6 +177,7 @@ def floor_divide_from(number: float, x: Array) -> TensorLike:
     return floor_divide(np.asarray(number, x.dtype), x)
 
 
+@by_kernel(_narrow_remainder, "ff", (FLOAT32,), doubtful=True)
 def remainder(a: Array, b: Any) -> Array:
     """The remainder of the division rounded down: it has the sign of `b`.
 
@@ -181,6 +207,7 @@ def remainder_from(number: float, x: Array) -> Array:
     return remainder(np.asarray(number, x.dtype), x)
 
 
+@by_kernel(_narrow_fmod, "ff", (FLOAT32,), doubtful=True)
 def fmod(a: Array, b: Any) -> Array:
     """The remainder of the division rounded towards zero: it has the sign of `a`.
 
@@ -312,6 +339,7 @@ def _write_rsqrt(out: Array, x: Array) -> None:
     np.divide(_ONE[x.dtype], out, out)
 
 
+@by_kernel(lambda x: 1 / words.sqrt(x))
 @with_formula(words.rsqrt)
 def rsqrt(x: Array) -> Array:
     """1 / √x."""
@@ -321,6 +349,7 @@ def rsqrt(x: Array) -> Array:
     return np.reciprocal(root, root if type(root) is np.ndarray else None)
 
 
+@by_kernel(lambda x: 1 / x)
 def reciprocal(x: Array) -> Array:
     """1 / x."""
     if fits(x):  # a division is twice as fast as NumPy's reciprocal
@@ -350,6 +379,7 @@ def _make_sum(ufunc: AnyCallable, value: float) -> Callable[..., None]:
     return body
 
 
+@by_kernel(lambda x, a, b, value: x + (a * value) * b, "fffs")
 @in_single
 def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a b."""
@@ -359,6 +389,7 @@ def add_product(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     return np.add(x, t, t if _reusable(t, x) else None)
 
 
+@by_kernel(lambda x, a, b, value: x + (a * value) / b, "fffs")
 @in_single
 def add_quotient(x: Array, a: Array, b: Array, value: Scalar) -> Array:
     """x + value a / b."""
@@ -399,6 +430,13 @@ def _make_mixture(weight: float) -> Callable[..., None]:
     return body
 
 
+def _mixture(start: Symbol, end: Symbol, weight: Symbol) -> Symbol:
+    gap = end - start
+    near, far = start + gap * weight, end - gap * (1 - weight)
+    return words.where(words.absolute(weight) < 0.5, near, far)
+
+
+@by_kernel(_mixture, "ffs")
 @in_single
 def lerp(start: Any, end: Any, weight: Any) -> Array:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
@@ -439,6 +477,7 @@ def _write_hypot(out: Array, a: Array, b: Array) -> None:
         out[...] = np.sqrt(total, total)
 
 
+@by_kernel(_narrow_hypot, "ff", (FLOAT32,))
 def hypot(a: Array, b: Array) -> Array:
     """√(a² + b²)."""
     if _fits_float32(a, b):

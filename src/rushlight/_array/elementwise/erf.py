@@ -17,14 +17,18 @@ arithmetic).
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import erf as scalar_erf, erfc as scalar_erfc, pi, sqrt
+from math import erf as scalar_erf, erfc as scalar_erfc, inf, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._formula import ir, words
 from .. import kernels
+from ..types import FLOAT32
+from .by_kernel import by_kernel
 
 if TYPE_CHECKING:
+    from ..._formula.ir import Symbol
     from ..annotations import Array
 
 # See Note [Blocks that stay in the cache]: elements per block by item size.
@@ -282,6 +286,7 @@ def _erf64(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, e: Arra
     np.copysign(np.where(np.less(a, _SMALL_ERF), s, e), x, out)
 
 
+@by_kernel(words.erf)
 def erf(x: Array) -> Array:
     """The error function 2/√π ∫₀ˣ exp(-u²) du of each element.
 
@@ -358,6 +363,22 @@ def _erfc64(
     _complement(x, out, a, t, s, r, True)
 
 
+def _complement_formula(x: Symbol) -> Symbol:
+    wide = ir.cast(x, "f64")
+    size = words.minimum(words.absolute(wide), float(_LAST_ERFC))
+    above, below = [_in_steps(size, part) for part in _ERFC32]
+    tail = words.exp(-(size * size)) * (above / below)
+    return ir.cast(words.where(wide < 0, 2 - tail, tail), x.dtype)
+
+
+def _in_steps(t: Symbol, coefficients: _Coefficients) -> Symbol:
+    found = t * float(coefficients[-1]) + float(coefficients[-2])
+    for coefficient in coefficients[-3::-1]:
+        found = found * t + float(coefficient)
+    return found
+
+
+@by_kernel(_complement_formula, "f", (FLOAT32,))
 def erfc(x: Array) -> Array:
     """The complement 1 - erf(x) of each element, accurate where it is tiny.
 
@@ -412,6 +433,15 @@ def _infinite_ends(x: Array, out: Array) -> None:
         out[x == -1] = -np.inf
 
 
+def _inverse_formula(x: Symbol) -> Symbol:
+    wide = ir.cast(x, "f64")
+    w = -words.log((1 - wide) * (wide + 1))
+    above, below = [_in_steps(w, part) for part in _INVERSE32]
+    found = words.where(words.absolute(wide) == 1, wide * inf, above / below * wide)
+    return ir.cast(found, x.dtype)
+
+
+@by_kernel(_inverse_formula, "f", (FLOAT32,))
 def erfinv(x: Array) -> Array:
     """The number whose error function is each element.
 

@@ -25,6 +25,7 @@ import numpy as np
 from ..._base.generated_code import define
 from ..._formula.ir import ROW_REDUCTIONS, Group, trace
 from ..._formula.words import WORLDS, formula_of, log_sigmoid_in_steps
+from ..._native import ufunc_loops
 from .. import kernels
 from ..axes import other_axes
 from ..number import number_like
@@ -325,7 +326,7 @@ def generate(
     asked = " and ".join(f"{p} == {n!r}" for p, n in known.items())
     general = Code(trace_function(name, function, arrays, names, {}))
     limit = "large" if general.calls > SHORT else "huge"
-    least = "kernels.LEAST" if general.calls > SHORT else "kernels.LEAST << 2"
+    least = f"kernels.LEAST << {shift_of_limit(limit)}"
     lines = [
         f"if type({first}) is not ndarray:",
         f"    return elsewhere(me, {listed})",
@@ -382,6 +383,12 @@ def constants_of(code: Code, space: dict[str, object], tag: str) -> list[str]:
         lines += ["if d is F32:" if sort == "S" else "else:",
                   f"    {', '.join(code.constants)} = {', '.join(names)}"]  # fmt: skip
     return lines
+
+
+def shift_of_limit(limit: str) -> int:
+    """How often `kernels.LEAST` is doubled for functions of few calls: where a kernel is called
+    through a frame of Python, NumPy's calls are quicker for few elements."""
+    return 2 if limit == "huge" and ufunc_loops.FUNCTION is None else 0
 
 
 #: Calls for which a block isn't worth its own, unless memory is the matter.

@@ -8,15 +8,17 @@ import numpy as np
 
 from ..._base import errors
 from ..._base.dtypes import scalar_name
-from ..._formula import words
+from ..._formula import ir, words
 from ..._formula.words import with_formula
 from ..memory import dense_layout as dense
 from ..types import from_raw
 from .blocked import INF, LARGE, SIGN_BITS, clip, fits, map_blocks
+from .by_kernel import by_kernel
 from .masks import anywhere, where
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
+    from ..._formula.ir import Symbol
     from ..annotations import Array
 
 
@@ -63,6 +65,7 @@ def round_decimals(x: Array, decimals: int) -> Array:
     return np.multiply(np.rint(np.divide(x, ten)), ten)
 
 
+@by_kernel(lambda x: x - words.trunc(x))
 def frac(x: Array) -> Array:
     """`x` less its whole part.
 
@@ -83,6 +86,7 @@ def _write_frac(out: Array, x: Array) -> None:
     np.subtract(x, out, out)
 
 
+@by_kernel(words.sign)
 def sign(x: Array) -> Array:
     """-1, 0 or 1 by the sign of each element; 0 for nan.
 
@@ -118,6 +122,7 @@ def _write_sign(out: Array, x: Array) -> None:
     out[...] = np.subtract(above, below, above)
 
 
+@by_kernel(words.sign)
 @with_formula(words.sign)
 def sgn(x: Array) -> Array:
     """`sign`, for complex numbers z / |z| (0 for 0)."""
@@ -139,6 +144,7 @@ def signbit(x: Array) -> Array:
     return np.less(x, 0)
 
 
+@by_kernel(ir.copysign, "ff")
 def copysign(x: Array, other: Any) -> Any:
     """The size of `x` with the sign of `other`."""
     if fits(x, other):
@@ -158,6 +164,12 @@ _LIMITS: Final = {
 }
 
 
+def _finite(x: Symbol) -> Symbol:
+    most = float(np.finfo(np.float32 if x.dtype == "f32" else np.float64).max)
+    return words.where(x == x, words.minimum(words.maximum(x, -most), most), 0.0)
+
+
+@by_kernel(_finite)
 def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
     """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
     if x.dtype.kind == "V":  # bfloat16: its own limits, in float32
@@ -190,6 +202,7 @@ def nan_to_num(x: Array, nan: float | None, posinf: float | None, neginf: float 
 _NUMBERS: Final = (int, float)
 
 
+@by_kernel(lambda x, low, high: words.minimum(words.maximum(x, low), high), "fss")
 def clamp(x: Array, low: Array | float | None, high: Array | float | None) -> Array:
     """`x` brought into [low, high]; `high` wins where they cross, nan anywhere gives nan.
 
@@ -222,18 +235,22 @@ def clamp(x: Array, low: Array | float | None, high: Array | float | None) -> Ar
         and x.dtype.kind == "f"
     ):
         return clip(x, low, high)  # zeros of the other sign only differ from a bound of zero
+    if high is None:
+        return clamp_min(x, low)
     if low is not None:
         x = np.maximum(x, low)
         if high.__class__ is float and type(x) is np.ndarray and x.dtype.kind == "f":
             return np.minimum(x, high, out=x)
-    return x if high is None else np.minimum(x, high)
+    return np.minimum(x, high)
 
 
+@by_kernel(words.maximum, "fs")
 def clamp_min(x: Array, low: Array | float) -> Array:
     """`x`, at least `low`."""
-    return clamp(x, low, None)
+    return np.maximum(x, low)
 
 
+@by_kernel(words.minimum, "fs")
 def clamp_max(x: Array, high: Array | float) -> Array:
     """`x`, at most `high`."""
     return clamp(x, None, high)

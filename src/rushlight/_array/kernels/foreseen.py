@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from ..._formula import words
 from ..._formula.ir import ROW_REDUCTIONS
 from ..._native.cpython import kernel_call
 from ..._native.emitted import (
@@ -161,6 +162,7 @@ def of_table(functions: Iterable[Any]) -> Iterator[Kernel]:
                     ways = [form.sum_values(given), form.by_element(given)]
                 for way in ways:
                     yield from _of_function(way)
+        function = words.large_of(function)
         if hasattr(function, "arrays"):
             yield from _of_function(function)
 

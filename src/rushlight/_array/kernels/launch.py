@@ -333,6 +333,12 @@ class Kernel:
         found = self.whole.get(dtype) or self._compile(dtype, None, True)
         return found is not None and _launch(found, size, FLAT, inputs, outputs)
 
+    def builtin(self, dtype: RawType) -> tuple[AnyCallable, int] | None:
+        """What `flat` calls, and the elements from which it may be given threads; None where there
+        is no kernel, or one that isn't called so."""
+        found = self.whole.get(dtype) or self._compile(dtype, None, True)
+        return None if found is None or found.launch is None else (found.launch, found.least)
+
     def rows(
         self,
         dtype: RawType,

@@ -83,6 +83,7 @@ def apply(f: Function, one: Instruction, args: list[Value]) -> Value:
         "where": lambda: f.select(args[0], args[1], args[2]),
         "cast": lambda: f.cast(args[0], TYPES[one.dtype]),
         "floor": lambda: f.floor(args[0]),
+        "copysign": lambda: f.copysign(args[0], args[1]),
         "rint": lambda: f.round_even(args[0]),
         "broadcast_f": lambda: args[0],
         "broadcast_r": lambda: args[0],

@@ -13,6 +13,7 @@
 #define BLOCK 256 /* elements that go through all steps together */
 #define ROOMS 3 /* operands of another shape than the result */
 #define ROOM 512 /* elements of theirs */
+#define FLAT 4096 /* elements of a row of a kernel's flat arrays */
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
 #include "blocks.h"
@@ -34,6 +35,10 @@ typedef struct {
     int constants, numbers, temporaries, steps, asked;
     int types; /* bit 0: for float32, bit 1: for float64 */
     npy_intp most; /* elements */
+    npy_intp least; /* elements from which the kernel is taken, where there is one */
+    PyObject *kernel; /* gives it for a type, and the elements from which threads are worth it */
+    PyObject *launch[2]; /* of float32 and float64; None where there is none; NULL: not asked */
+    npy_intp beyond[2];
     char gives_bool;
     char wide; /* float32 is computed with in float64, and rounded once */
     char even; /* digits might depend on how operands lie */
@@ -401,6 +406,74 @@ static PyObject *spread(const Step *step, PyArrayObject *g, PyObject *shape, int
 
 static int learn(Function *self);
 
+/* Asks for the kernel of a type, once. 0 with an error. */
+static int load_kernel(Chain *chain, int type)
+{
+    PyObject *launch;
+    Py_ssize_t beyond;
+    PyObject *found = PyObject_CallFunction(chain->kernel, "O", (PyObject *)floats[type]);
+    if (found == NULL)
+        return 0;
+    if (found == Py_None) {
+        launch = Py_None;
+        beyond = 0;
+    }
+    else if (!PyArg_ParseTuple(found, "On", &launch, &beyond)) {
+        Py_DECREF(found);
+        return 0;
+    }
+    if (chain->launch[type] == NULL) { /* nobody else has asked meanwhile */
+        chain->launch[type] = Py_NewRef(launch);
+        chain->beyond[type] = beyond;
+    }
+    Py_DECREF(found);
+    return 1;
+}
+
+/* What the kernel makes of arrays of one shape, in order; NULL without an error where it doesn't take
+   them. It is the one that the plain function calls. */
+static PyObject *by_kernel(Function *self, Chain *chain, PyObject *const *args, Frame *frame, int type)
+{
+    if (chain->launch[type] == NULL && !load_kernel(chain, type))
+        return NULL;
+    if (chain->launch[type] == Py_None || frame->size >= chain->beyond[type])
+        return NULL;
+    PyObject *given[ARGUMENTS + 4], *owned[ARGUMENTS + 3], *found = NULL;
+    int count = 0, mine = 0;
+    for (int k = 0; k < self->count; k++) /* before anything is made */
+        if (strchr("fb", self->kinds[k]) != NULL &&
+            (frame->places[k] == NULL || frame->strides[k] == 0))
+            return NULL;
+        else if (self->kinds[k] == 's' && !(fabs(frame->values[k]) <= FLT_MAX))
+            return NULL;
+    npy_intp sizes[] = {frame->size, FLAT, 0};
+    for (int k = 0; k < 3; k++)
+        owned[mine++] = given[count++] = PyLong_FromSsize_t(sizes[k]);
+    for (int k = 0; k < self->count; k++) {
+        if (strchr("fb", self->kinds[k]) != NULL)
+            given[count++] = args[k];
+        else if (self->kinds[k] == 's')
+            owned[mine++] = given[count++] = PyFloat_FromDouble(frame->values[k]);
+    }
+    PyArrayObject *out = new_array(floats[type], frame->rank, frame->sizes);
+    given[count++] = (PyObject *)out;
+    int fine = out != NULL;
+    for (int k = 0; k < mine; k++)
+        fine = fine && owned[k] != NULL;
+    PyObject *launch = Py_NewRef(chain->launch[type]);
+    if (fine)
+        found = PyObject_Vectorcall(launch, given, count, NULL);
+    Py_DECREF(launch);
+    for (int k = 0; k < mine; k++)
+        Py_XDECREF(owned[k]);
+    int done = found == Py_None;
+    Py_XDECREF(found);
+    if (done)
+        return (PyObject *)out;
+    Py_XDECREF(out);
+    return NULL;
+}
+
 /* As `run`, of few float32, with the steps of float64. */
 static int run_wide(const Chain *chain, int count, Frame *frame, npy_intp size, float *out)
 {
@@ -502,8 +575,7 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     Chain *chain = NULL;
     for (int c = 0; c < self->chains && chain == NULL; c++) {
         chain = self->chain[c];
-        if (!(chain->types >> type & 1) || frame.size > chain->most ||
-            (frame.uneven && chain->even)) {
+        if (!(chain->types >> type & 1) || (frame.uneven && chain->even)) {
             chain = NULL;
             continue;
         }
@@ -515,6 +587,17 @@ static PyObject *call(PyObject *me, PyObject *const *args, size_t flags, PyObjec
     }
     if (chain == NULL)
         goto plain;
+    if (chain->kernel != NULL && frame.size >= chain->least && !frame.uneven) {
+        PyObject *found = by_kernel(self, chain, args, &frame, type);
+        if (found != NULL || PyErr_Occurred())
+            return found;
+    }
+    if (frame.size > chain->most) {
+        PyObject *found = call_by_blocks(self, args);
+        if (found != NULL || PyErr_Occurred())
+            return found;
+        goto plain;
+    }
     const Step *only = &chain->step[0];
     if (only->op == 's' || only->op == 'd') {
         if (frame.places[1] == NULL)
@@ -603,8 +686,8 @@ static int read_ufunc(PyObject *ufunc, const char *sorts, Step *step)
     return 1;
 }
 
-/* (asked, constants, numbers, temporaries, gives_bool, steps) and maybe (types, most, wide), see
-   `chains_of`. 1, 0 or -1. */
+/* (asked, constants, numbers, temporaries, gives_bool, steps) and maybe (types, most, wide, kernel,
+   least), see `chains_of`. 1, 0 or -1. */
 static int read_chain(PyObject *told, int count, Chain *chain)
 {
     PyObject *asked, *constants, *steps;
@@ -612,9 +695,10 @@ static int read_chain(PyObject *told, int count, Chain *chain)
     chain->types = 3;
     chain->most = PY_SSIZE_T_MAX;
     int wide = 0;
-    if (!PyArg_ParseTuple(told, "O!O!iipO!|inp", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
+    PyObject *kernel = Py_None;
+    if (!PyArg_ParseTuple(told, "O!O!iipO!|inpOn", &PyTuple_Type, &asked, &PyTuple_Type, &constants,
                           &chain->numbers, &chain->temporaries, &gives_bool, &PyTuple_Type, &steps,
-                          &chain->types, &chain->most, &wide))
+                          &chain->types, &chain->most, &wide, &kernel, &chain->least))
         return -1;
     if (wide) {
         chain->wide = chain->even = 1;
@@ -672,7 +756,20 @@ static int read_chain(PyObject *told, int count, Chain *chain)
         if (step->op == 'u' ? !is_exact(ufunc) : strchr("wk", step->op) == NULL)
             chain->even = chain->even || strchr("uEC", step->op) != NULL;
     }
+    if (kernel != Py_None && !gives_bool)
+        chain->kernel = Py_NewRef(kernel);
     return 1;
+}
+
+static void forget(Function *self)
+{
+    while (self->chains > 0) {
+        Chain *chain = self->chain[--self->chains];
+        Py_XDECREF(chain->kernel);
+        Py_XDECREF(chain->launch[0]);
+        Py_XDECREF(chain->launch[1]);
+        PyMem_Free(chain);
+    }
 }
 
 /* Asks for the chains, once. 1: they are there; 0: there are none; -1: an error. */
@@ -714,10 +811,8 @@ static int learn(Function *self)
     }
     result = self->chains > 0;
 done:
-    if (result <= 0) {
-        while (self->chains > 0)
-            PyMem_Free(self->chain[--self->chains]);
-    }
+    if (result <= 0)
+        forget(self);
     Py_DECREF(told);
     return result;
 }
@@ -752,20 +847,25 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *names)
 static int traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->maker);
+    for (int c = 0; c < self->chains; c++) {
+        Py_VISIT(self->chain[c]->kernel);
+        Py_VISIT(self->chain[c]->launch[0]);
+        Py_VISIT(self->chain[c]->launch[1]);
+    }
     return traverse_front(&self->front, visit, arg);
 }
 
 static int clear(Function *self)
 {
     Py_CLEAR(self->maker);
+    forget(self);
     return 0;
 }
 
 static void dealloc(Function *self)
 {
     PyObject_GC_UnTrack(self);
-    for (int c = 0; c < self->chains; c++)
-        PyMem_Free(self->chain[c]);
+    forget(self);
     Py_CLEAR(self->maker);
     dealloc_front(&self->front);
 }
