@@ -3,11 +3,11 @@
 Note [Two ways to LAPACK]
 The generalised ufuncs under `numpy.linalg` compute single precision in single precision, as PyTorch
 does and NumPy's public functions don't, and write into arrays of any layout: results are
-column-major, as PyTorch's are, at no cost. What NumPy hasn't got (LU factors, products of
-reflectors) comes from SciPy where it is installed, matrix by matrix at half a microsecond a call;
-it is imported when it is first needed. Every caller has a way without SciPy. Triangular systems are
-solved by the OpenBLAS that came with NumPy, if one did: SciPy's is another one, whose threads and
-NumPy's wait on each other's cores.
+column-major, as PyTorch's are, at no cost. What NumPy doesn't show (LU factors, products of
+reflectors, triangular systems) comes from the OpenBLAS that came with it, if one did, matrix by
+matrix at three microseconds a call (`openblas_lapack`); else from SciPy where it is installed,
+which is imported when it is first needed. SciPy's OpenBLAS is another one, whose threads and
+NumPy's wait on each other's cores. Every caller has a way with neither.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import functools
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from . import openblas_lapack
 
 if TYPE_CHECKING:
     from ..._base.annotations import Positional, TensorLike
@@ -146,17 +148,17 @@ def call(name: str, *operands: object) -> Any:
         return found(*operands)
 
 
-# ---- SciPy ------------------------------------------------------------------------------------
+# ---- single matrices ---------------------------------------------------------------------------
 def routine(name: str, dtype: RawType) -> Any:
-    """SciPy's routine `name` for an element type; None where SciPy isn't installed."""
+    """The routine `name` for an element type, called as SciPy's is; None where nobody has it."""
     key = name, dtype.char
     try:
         return _routines[key]
     except KeyError:
         pass
-    if not _modules:
+    found = openblas_lapack.routine(name, dtype)
+    if found is None and not _modules:
         _modules.extend(_scipy())
-    found = None
     for module in _modules:
         found = found or getattr(module, _LETTERS.get(dtype.char, "?") + name, None)
     if found is None and dtype.kind == "c" and name[:2] == "or":  # what is orthogonal is unitary
