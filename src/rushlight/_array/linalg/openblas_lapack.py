@@ -60,7 +60,9 @@ def _call(
     Lengths of the words follow at the end, as in every call of Fortran.
     """
     base = address(numbers)
-    places = [base + 8 * x if type(x) is int else x if type(x) is bytes else address(x) for x in args]
+    places = [
+        base + 8 * x if type(x) is int else x if type(x) is bytes else address(x) for x in args
+    ]
     if work < _SHARED:
         with openblas.one_thread:
             function(*places, *lengths)

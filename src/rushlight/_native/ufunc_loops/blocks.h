@@ -21,42 +21,157 @@ typedef struct {
     npy_intp width, part, parts, blocks, grain; /* `width` elements by `part`; `grain` blocks a chunk */
     npy_intp by[2]; /* how far an operand's elements are apart in a block */
     int written[2];
-    int single; /* the operand that has one element a row of a block, by the other one in order; or -1 */
+    int single; /* the operand that has one element a row of a block, beside rows in order; or -1 */
     char op; /* which of + - * / it is, or 0 */
 } Blocks;
 
 typedef void (*Chunk)(void *frame, npy_int64 chunk);
 typedef void (*Runner)(void *state, Chunk chunk, void *frame, npy_int64 chunks);
 
-/* Reads the dimensions of two arrays, of which those that step alike are one. Whether NumPy would lay
-   out the result in their order: no dimension lies within a later one, or backwards. */
-static int read_axes(Blocks *b, PyArrayObject *const *both, int rank, const npy_intp *sizes)
+/* The steps of two arrays along the dimensions of what they broadcast to. Whether none is backwards. */
+static int read_steps(PyArrayObject *const *both, int rank, npy_intp steps[2][DIMENSIONS])
 {
-    npy_intp last[2] = {0, 0};
-    b->axes = 0;
-    for (int k = rank; k-- > 0;) {
-        npy_intp steps[2];
-        int top = b->axes - 1, alike = top >= 0;
-        if (sizes[k] == 1)
-            continue;
-        for (int o = 0; o < 2; o++) {
+    for (int o = 0; o < 2; o++)
+        for (int k = 0; k < rank; k++) {
             int own = k - rank + PyArray_NDIM(both[o]);
             int moves = own >= 0 && PyArray_DIM(both[o], own) != 1;
-            steps[o] = moves ? PyArray_STRIDE(both[o], own) : 0;
-            if (steps[o] < 0 || (steps[o] > 0 && steps[o] < last[o]))
+            steps[o][k] = moves ? PyArray_STRIDE(both[o], own) : 0;
+            if (steps[o][k] < 0)
                 return 0;
-            last[o] = steps[o] > 0 ? steps[o] : last[o];
-            alike = alike && steps[o] == b->steps[o][top] * b->sizes[top];
         }
+    return 1;
+}
+
+/* Whether NumPy takes both for one line by columns, and lays the result out so, sizes of one too. */
+static int are_columns(PyArrayObject *const *both, int rank, const npy_intp *sizes)
+{
+    int rows = 1;
+    for (int o = 0; o < 2; o++) {
+        int own = PyArray_NDIM(both[o]);
+        if (own == 0)
+            continue;
+        if (own != rank || !PyArray_IS_F_CONTIGUOUS(both[o]) ||
+            memcmp(PyArray_DIMS(both[o]), sizes, rank * sizeof(npy_intp)) != 0)
+            return 0;
+        rows = rows && PyArray_IS_C_CONTIGUOUS(both[o]);
+    }
+    return !rows;
+}
+
+/* The dimensions in the order in which NumPy lays out a result, the last one first: each is sorted in
+   among those before it by the steps of both arrays, of which one that is content decides. */
+static void sort_dims(PyArrayObject *const *both, int rank, const npy_intp *sizes,
+                      npy_intp steps[2][DIMENSIONS], int *order)
+{
+    if (are_columns(both, rank, sizes)) {
+        for (int k = 0; k < rank; k++)
+            order[k] = k;
+        return;
+    }
+    for (int k = 0; k < rank; k++) {
+        int dim = rank - 1 - k, place = k;
+        for (int at = k - 1; at >= 0; at--) {
+            int compared = 0, swaps = 0;
+            for (int o = 0; o < 2; o++) {
+                npy_intp outer = steps[o][dim], inner = steps[o][order[at]];
+                if (outer == 0 || inner == 0)
+                    continue;
+                swaps = inner > outer && (swaps || !compared);
+                compared = 1;
+            }
+            if (compared && !swaps)
+                break;
+            place = compared ? at : place;
+        }
+        memmove(order + place + 1, order + place, (k - place) * sizeof(int));
+        order[place] = dim;
+    }
+}
+
+/* The strides of an array of dimensions in an order, the last one first. */
+static void fill_strides(int rank, const npy_intp *sizes, const int *order, npy_intp item,
+                         npy_intp *strides)
+{
+    for (int k = 0; k < rank; k++) {
+        strides[order[k]] = item;
+        item *= sizes[order[k]];
+    }
+}
+
+/* The order that the result of an operation is to have where that isn't NumPy's, so that nobody copies
+   it: that of the first operand which tells two dimensions apart. See `dense_layout.order_like`. */
+static void sort_by_first(PyArrayObject *const *both, int rank, const npy_intp *sizes, npy_intp item,
+                          int *order)
+{
+    npy_intp steps[2][DIMENSIONS], own[DIMENSIONS];
+    int in_order = 1, alike = 1;
+    fill_strides(rank, sizes, order, item, own);
+    for (int o = 0; o < 2; o++) {
+        int lead = rank - PyArray_NDIM(both[o]);
+        if (lead == rank)
+            return;
+        in_order = in_order && PyArray_IS_C_CONTIGUOUS(both[o]);
+        for (int k = 0; k < rank; k++) {
+            int same = k >= lead && PyArray_DIM(both[o], k - lead) == sizes[k];
+            steps[o][k] = same ? PyArray_STRIDE(both[o], k - lead) : 0;
+            alike = alike && k >= lead && PyArray_STRIDE(both[o], k - lead) == own[k];
+        }
+    }
+    if (in_order || alike || rank < 2)
+        return;
+    for (int k = 0; k < rank; k++)
+        order[k] = rank - 1 - k;
+    for (int last = 1; last < rank; last++) {
+        int outer = last;
+        for (int inner = last - 1; inner >= 0; inner--) {
+            int a = order[inner], b = order[outer], told = 0;
+            for (int o = 0; o < 2 && !told; o++) {
+                npy_intp here = steps[o][a], there = steps[o][b];
+                if (here == 0 || there == 0)
+                    continue;
+                if (here > there || (here == there && sizes[a] > sizes[b])) {
+                    order[inner] = b, order[outer] = a;
+                    outer = inner;
+                }
+                else if (here == there)
+                    continue;
+                told = 1;
+            }
+            if (told && outer != inner)
+                break;
+        }
+    }
+}
+
+/* Reads the dimensions in an order; those that step alike are one. */
+static void read_axes(Blocks *b, int rank, const npy_intp *sizes, npy_intp steps[2][DIMENSIONS],
+                      const int *order)
+{
+    b->axes = 0;
+    for (int k = 0; k < rank; k++) {
+        int dim = order[k], top = b->axes - 1, alike = top >= 0;
+        if (sizes[dim] == 1)
+            continue;
+        for (int o = 0; o < 2; o++)
+            alike = alike && steps[o][dim] == b->steps[o][top] * b->sizes[top];
         if (alike) {
-            b->sizes[top] *= sizes[k];
+            b->sizes[top] *= sizes[dim];
             continue;
         }
-        b->sizes[++top] = sizes[k];
-        b->steps[0][top] = steps[0], b->steps[1][top] = steps[1];
+        b->sizes[++top] = sizes[dim];
+        b->steps[0][top] = steps[0][dim], b->steps[1][top] = steps[1][dim];
         b->axes = top + 1;
     }
-    return 1;
+}
+
+/* A new array whose dimensions lie in an order, the last one first. */
+static PyArrayObject *new_in_order(PyArray_Descr *descr, int rank, npy_intp *sizes, const int *order)
+{
+    npy_intp strides[DIMENSIONS];
+    fill_strides(rank, sizes, order, PyDataType_ELSIZE(descr), strides);
+    Py_INCREF(descr);
+    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, sizes, strides, NULL, 0,
+                                                 NULL);
 }
 
 static void add_axis(Blocks *b)
@@ -73,7 +188,14 @@ static void cut_blocks(Blocks *b, int by_rows)
         add_axis(b);
     b->whole = 0;
     b->width = 1;
-    if (!by_rows && b->sizes[0] < WHOLE)
+    b->single = -1;
+    for (int o = 0; o < 2; o++)
+        if (!by_rows && b->op != 0 && b->sizes[0] < WHOLE && b->steps[o][0] == 0 &&
+            b->steps[!o][0] == b->item && b->axes > 1 && b->steps[o][1] != 0)
+            b->single = o;
+    if (b->single >= 0)
+        b->width = b->sizes[b->whole++];
+    else if (!by_rows && b->sizes[0] < WHOLE)
         while (b->whole < b->axes && b->width * b->sizes[b->whole] <= WRITTEN)
             b->width *= b->sizes[b->whole++];
     if (b->whole == b->axes)
@@ -93,13 +215,9 @@ static void cut_blocks(Blocks *b, int by_rows)
             one = one && b->steps[o][k] == 0;
             expected *= b->sizes[k];
         }
-        b->written[o] = b->whole > 0 && !in_order && !one;
+        b->written[o] = b->whole > 0 && b->single < 0 && !in_order && !one;
         b->by[o] = b->whole == 0 ? b->steps[o][0] : one ? 0 : b->item;
     }
-    b->single = -1;
-    for (int o = 0; o < 2; o++)
-        if (b->whole == 1 && b->written[o] && b->steps[o][0] == 0 && !b->written[!o] && b->by[!o] > 0)
-            b->single = o;
 }
 
 #define BEYOND 32 /* bytes */
@@ -131,18 +249,19 @@ FOR_MACHINE static void fill_rows(char *to, const char *from, npy_intp rows, npy
 }
 
 #if defined(__GNUC__)
-/* Rows of elements and one element for each. What follows a row may be written, too, but
-   nothing behind the last one. */
+/* Rows of elements and one element for each. What follows a row may be read where rows follow each
+   other, and written, too, but nothing behind the last one. */
 #define COMBINE(TYPE, BITS, LEFT, RIGHT)                                                        \
     {                                                                                           \
         typedef TYPE Wide __attribute__((vector_size(BEYOND), aligned(sizeof(TYPE)), may_alias)); \
         typedef BITS Bits __attribute__((vector_size(BEYOND)));                                 \
         const npy_intp lanes = BEYOND / sizeof(TYPE);                                           \
-        const TYPE *x = (const TYPE *)from;                                                     \
+        const int dense = by == n * (npy_intp)sizeof(TYPE);                                     \
         TYPE *out = (TYPE *)to;                                                                 \
-        for (; rows > 0; rows--, one += step, x += n, out += n) {                               \
+        for (; rows > 0; rows--, one += step, from += by, out += n) {                           \
+            const TYPE *x = (const TYPE *)from;                                                 \
             const Wide c = (Wide)(*(const BITS *)one + (Bits){0});                              \
-            const npy_intp safe = rows * n - lanes + 1, end = safe < n ? safe : n;              \
+            const npy_intp safe = (dense ? rows * n : n) - lanes + 1, end = safe < n ? safe : n; \
             npy_intp k = 0;                                                                     \
             for (; k < end; k += lanes) {                                                       \
                 const Wide v = *(const Wide *)(x + k);                                          \
@@ -166,7 +285,8 @@ FOR_MACHINE static void fill_rows(char *to, const char *from, npy_intp rows, npy
         COMBINE(npy_double, npy_uint64, v, OP c)
 
 FOR_MACHINE static void combine_rows(char op, int first, npy_intp rows, npy_intp n, npy_intp item,
-                                     const char *one, npy_intp step, const char *from, char *to)
+                                     const char *one, npy_intp step, const char *from, npy_intp by,
+                                     char *to)
 {
     switch (op) {
     case '+': COMBINE_BY(+) break;
@@ -176,7 +296,7 @@ FOR_MACHINE static void combine_rows(char op, int first, npy_intp rows, npy_intp
     }
 }
 #else
-#define combine_rows(op, first, rows, n, item, one, step, from, to) ((void)0)
+#define combine_rows(op, first, rows, n, item, one, step, from, by, to) ((void)0)
 #endif
 
 /* Writes out the elements of an operand along the first axes and `n` along one more: where they end. */
@@ -236,11 +356,11 @@ static void run_blocks(void *frame, npy_int64 chunk)
         npy_intp count = rows * b->width, strides[3] = {b->by[0], b->by[1], b->out_item};
         char *places[3] = {NULL, NULL, to};
         to += count * b->out_item;
-        if (b->single >= 0 && b->op != 0) {
+        if (b->single >= 0) {
             int o = b->single;
             npy_intp step = b->steps[o][1], by = b->steps[!o][1];
             combine_rows(b->op, o == 0, rows, b->width, b->item, start[o] + first * step, step,
-                         start[!o] + first * by, places[2]);
+                         start[!o] + first * by, by, places[2]);
             goto next;
         }
         for (int o = 0; o < 2; o++) {

@@ -522,20 +522,25 @@ static PyObject *call_by_blocks(Function *self, PyObject *const *args)
         size *= sizes[k];
     }
     Blocks b;
+    b.op = chain->gives_bool ? 0 : step->sign;
     b.item = type == 0 ? 4 : 8;
     b.out_item = chain->gives_bool ? 1 : b.item;
-    if (!read_axes(&b, both, rank, sizes))
+    npy_intp steps[2][DIMENSIONS];
+    int order[DIMENSIONS];
+    if (!read_steps(both, rank, steps))
         return NULL;
+    sort_dims(both, rank, sizes, steps, order);
+    sort_by_first(both, rank, sizes, b.out_item, order);
+    read_axes(&b, rank, sizes, steps, order);
     /* What rounds in ways of its own gets what NumPy's loop would get, row by row. */
     if (chain->even && (size > self->most || size > chain->most || b.axes == 0 || b.sizes[0] < 8))
         return NULL;
     cut_blocks(&b, chain->even);
-    PyArrayObject *out = new_array(chain->gives_bool ? bools : floats[type], rank, sizes);
+    PyArrayObject *out = new_in_order(chain->gives_bool ? bools : floats[type], rank, sizes, order);
     if (out == NULL)
         return NULL;
     b.call = step->loops[type];
     b.data = step->data[type];
-    b.op = chain->gives_bool ? 0 : step->sign;
     b.from[0] = PyArray_BYTES(both[0]);
     b.from[1] = PyArray_BYTES(both[1]);
     b.to = PyArray_BYTES(out);
