@@ -4,6 +4,7 @@
    stays while the next blocks want the same. Others may share the blocks. */
 
 #define WHOLE 128     /* elements of a last dimension that makes blocks by itself */
+#define LEAST_ROW 8   /* elements of rows that are combined as they lie */
 #define WRITTEN 1024  /* elements of a block of several rows */
 #define PIECE 8192    /* elements of a block in which nothing is written out, and of a chunk */
 #define SHARED 32768  /* elements that threads share which are awake */
@@ -21,7 +22,9 @@ typedef struct {
     npy_intp width, part, parts, blocks, grain; /* `width` elements by `part`; `grain` blocks a chunk */
     npy_intp by[2]; /* how far an operand's elements are apart in a block */
     int written[2];
-    int single; /* the operand that has one element a row of a block, beside rows in order; or -1 */
+    /* The operand that has one element a row of a block, beside rows in order; or -1. Or both have
+       rows: then it is the first one. */
+    int single, paired;
     char op; /* which of + - * / it is, or 0 */
 } Blocks;
 
@@ -193,6 +196,10 @@ static void cut_blocks(Blocks *b, int by_rows)
         if (!by_rows && b->op != 0 && b->sizes[0] < WHOLE && b->steps[o][0] == 0 &&
             b->steps[!o][0] == b->item && b->axes > 1 && b->steps[o][1] != 0)
             b->single = o;
+    b->paired = b->single < 0 && !by_rows && b->op != 0 && b->axes > 1 && b->sizes[0] >= LEAST_ROW &&
+                b->sizes[0] < WHOLE && b->steps[0][0] == b->item && b->steps[1][0] == b->item;
+    if (b->paired)
+        b->single = 0;
     if (b->single >= 0)
         b->width = b->sizes[b->whole++];
     else if (!by_rows && b->sizes[0] < WHOLE)
@@ -249,26 +256,28 @@ FOR_MACHINE static void fill_rows(char *to, const char *from, npy_intp rows, npy
 }
 
 #if defined(__GNUC__)
-/* Rows of elements and one element for each. What follows a row may be read where rows follow each
+/* Rows of elements and one element for each, or other rows. What follows a row may be read where rows follow each
    other, and written, too, but nothing behind the last one. */
 #define COMBINE(TYPE, BITS, LEFT, RIGHT)                                                        \
     {                                                                                           \
         typedef TYPE Wide __attribute__((vector_size(BEYOND), aligned(sizeof(TYPE)), may_alias)); \
         typedef BITS Bits __attribute__((vector_size(BEYOND)));                                 \
         const npy_intp lanes = BEYOND / sizeof(TYPE);                                           \
-        const int dense = by == n * (npy_intp)sizeof(TYPE);                                     \
+        const npy_intp row = n * sizeof(TYPE);                                                  \
+        const int dense = by == row && (!paired || step == row);                                \
         TYPE *out = (TYPE *)to;                                                                 \
         for (; rows > 0; rows--, one += step, from += by, out += n) {                           \
             const TYPE *x = (const TYPE *)from;                                                 \
-            const Wide c = (Wide)(*(const BITS *)one + (Bits){0});                              \
+            const Wide same = (Wide)(*(const BITS *)one + (Bits){0});                           \
             const npy_intp safe = (dense ? rows * n : n) - lanes + 1, end = safe < n ? safe : n; \
             npy_intp k = 0;                                                                     \
             for (; k < end; k += lanes) {                                                       \
+                const Wide c = paired ? *(const Wide *)((const TYPE *)one + k) : same;          \
                 const Wide v = *(const Wide *)(x + k);                                          \
                 *(Wide *)(out + k) = LEFT RIGHT;                                                \
             }                                                                                   \
             for (; k < n; k++) {                                                                \
-                const TYPE c = *(const TYPE *)one, v = x[k];                                    \
+                const TYPE c = ((const TYPE *)one)[paired ? k : 0], v = x[k];                   \
                 out[k] = LEFT RIGHT;                                                            \
             }                                                                                   \
         }                                                                                       \
@@ -284,9 +293,9 @@ FOR_MACHINE static void fill_rows(char *to, const char *from, npy_intp rows, npy
     else                                                                                        \
         COMBINE(npy_double, npy_uint64, v, OP c)
 
-FOR_MACHINE static void combine_rows(char op, int first, npy_intp rows, npy_intp n, npy_intp item,
-                                     const char *one, npy_intp step, const char *from, npy_intp by,
-                                     char *to)
+FOR_MACHINE static void combine_rows(char op, int first, int paired, npy_intp rows, npy_intp n,
+                                     npy_intp item, const char *one, npy_intp step,
+                                     const char *from, npy_intp by, char *to)
 {
     switch (op) {
     case '+': COMBINE_BY(+) break;
@@ -296,7 +305,7 @@ FOR_MACHINE static void combine_rows(char op, int first, npy_intp rows, npy_intp
     }
 }
 #else
-#define combine_rows(op, first, rows, n, item, one, step, from, by, to) ((void)0)
+#define combine_rows(op, first, paired, rows, n, item, one, step, from, by, to) ((void)0)
 #endif
 
 /* Writes out the elements of an operand along the first axes and `n` along one more: where they end. */
@@ -359,8 +368,8 @@ static void run_blocks(void *frame, npy_int64 chunk)
         if (b->single >= 0) {
             int o = b->single;
             npy_intp step = b->steps[o][1], by = b->steps[!o][1];
-            combine_rows(b->op, o == 0, rows, b->width, b->item, start[o] + first * step, step,
-                         start[!o] + first * by, by, places[2]);
+            combine_rows(b->op, o == 0, b->paired, rows, b->width, b->item,
+                         start[o] + first * step, step, start[!o] + first * by, by, places[2]);
             goto next;
         }
         for (int o = 0; o < 2; o++) {
