@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._native.ufunc_loops import along
+from ..memory.dense_layout import is_dense
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..annotations import Array, RawType
 
 _LARGE: Final = 4096  # elements from which this is worth its calls
@@ -42,10 +45,40 @@ def fold(ufunc: np.ufunc, x: Array, axis: Any, keepdim: bool, dtype: RawType | N
         found = _fold_lanes(ufunc, x, axis)
     if found is None and x.size >= _LARGE:
         found = _fold_lines(ufunc, x, axis, dtype)
+        if found is None and not x.flags.c_contiguous:
+            found = by_memory_order(lambda y, d: fold(ufunc, y, d, False, dtype), x, axis, False)
     if found is None:
         reduce: Any = ufunc.reduce  # by keywords it takes longer
         return reduce(x, axis, None if dtype is _BOOL else dtype, None, keepdim)
     return np.expand_dims(found, axis) if keepdim else found
+
+
+def by_memory_order(
+    reduce: Callable[[Array, Any], Array | None], x: Array, axis: Any, keepdim: bool
+) -> Array | None:
+    """`reduce(x, axis)` of an array that is dense in another order of its dimensions than C's, of
+    which the closest in memory is reduced, done in that order; the result is in C order.
+
+    None for other arrays, and where `reduce` has none.
+    """
+    if axis is None or x.ndim < 2:
+        return None
+    axes = {d % x.ndim for d in (axis if type(axis) is tuple else (axis,))}
+    closest = min(range(x.ndim), key=x.strides.__getitem__)
+    if closest not in axes or x.shape[closest] < 2 or not is_dense(x):
+        return None  # NumPy's loop is over elements side by side
+    steps = x.strides
+    order = sorted(range(x.ndim), key=lambda d: -steps[d])
+    found = reduce(x.transpose(order), tuple([k for k, d in enumerate(order) if d in axes]))
+    if found is None:
+        return None
+    kept = [d for d in order if d not in axes]
+    if len(kept) > 1:
+        back = sorted(range(len(kept)), key=kept.__getitem__)
+        found = np.ascontiguousarray(found.transpose(back))
+    return (
+        found.reshape([1 if d in axes else n for d, n in enumerate(x.shape)]) if keepdim else found
+    )
 
 
 def _fold_lanes(ufunc: np.ufunc, x: Array, axis: object) -> Array | None:

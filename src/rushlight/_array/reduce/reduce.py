@@ -14,7 +14,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from .. import kernels
 from ..types import convert_array, from_raw, is_half, to_raw
-from .folds import fold
+from .folds import by_memory_order, fold
 from .row_sums import ones, row_sum, sum_short_lines
 
 if TYPE_CHECKING:
@@ -145,8 +145,10 @@ def large_sum(x: Array, axis: Axis, keepdim: bool = False) -> Array | None:
 
     See Note [Row sums by BLAS].
     """
-    if x.dtype.itemsize not in (4, 8) or not x.flags.c_contiguous:
+    if x.dtype.itemsize not in (4, 8):
         return None
+    if not x.flags.c_contiguous:
+        return by_memory_order(large_sum, x, axis, keepdim)
     if axis is None:
         if x.size <= _ONE_PRODUCT:
             total = x.reshape(-1).dot(ones(x.size, x.dtype))
