@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .gather import add_rows
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
-_FEW = 64  # elements up to which SciPy is not worth loading
-
-
-def _scipy() -> Any:
-    """SciPy's sparse matrices; None where SciPy isn't installed."""
-    try:
-        import scipy.sparse
-    except ImportError:
-        return None
-    return scipy.sparse
+_BLOCK = 1 << 16  # elements of the terms of a product that are there at once
 
 
 def placeholder(shape: tuple[int, ...], dtype: RawType) -> Array:
@@ -104,17 +97,13 @@ def _sparse_product(values: Array, dense: Array, rows: Array, columns: Array, he
 
     Shapes: values, rows, columns [n], dense [k, m] to [height, m]. Places may be given twice.
     """
-    scipy = _scipy() if values.size > _FEW else None
     kind = np.result_type(values, dense)
-    if scipy is not None and kind.char in "fdFD":
-        matrix = scipy.coo_array((values, (rows, columns)), shape=(height, dense.shape[0]))
-        return np.ascontiguousarray(matrix @ dense)
     result = np.zeros((height, dense.shape[1]), kind)
-    if not values.size:
-        return result
-    if (rows[1:] < rows[:-1]).any():
-        order = np.argsort(rows, kind="stable")
-        values, rows, columns = values[order], rows[order], columns[order]
-    first = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
-    result[rows[first]] = np.add.reduceat(values[:, None] * dense[columns], first, axis=0)
+    values, dense = values.astype(kind, copy=False), dense.astype(kind, copy=False)
+    block = max(1, _BLOCK // max(dense.shape[1], 1))
+    for start in range(0, values.size, block):
+        part = slice(start, start + block)
+        terms = np.take(dense, columns[part], 0)
+        np.multiply(terms, values[part, None], terms)
+        add_rows(result, rows[part], terms)
     return result
