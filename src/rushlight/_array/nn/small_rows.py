@@ -35,13 +35,13 @@ _INT64 = np.dtype(np.int64)
 _UINT64 = np.dtype(np.uint64)
 
 
-def fits(x: Any) -> bool:
+def fits(x: Any, most: int = _SMALL) -> bool:
     """Whether `x` is a small contiguous matrix of float32 or float64, not empty."""
     dtype = x.dtype
     return (
         x.ndim == 2
         and (dtype is FLOAT32 or dtype is FLOAT64)
-        and 0 < x.size <= _SMALL
+        and 0 < x.size <= most
         and x.flags.c_contiguous
     )
 
@@ -55,10 +55,10 @@ def _exponentials(x: Array) -> tuple[Array, ...] | None:
     return None
 
 
-def names_classes(x: Array, target: Array) -> bool:
-    """Whether `target` has one class of `x` for each of its rows, and `fits(x)`."""
+def names_classes(x: Array, target: Array, most: int = _SMALL) -> bool:
+    """Whether `target` has one class of `x` for each of its rows, and `fits(x, most)`."""
     return bool(
-        fits(x)
+        fits(x, most)
         and target.dtype is _INT64
         and target.shape == x.shape[:1]
         # Seen as unsigned, negative targets are huge: one comparison for both bounds.

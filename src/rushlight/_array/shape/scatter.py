@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.determinism import alert
-from ..._native.ufunc_loops import put_at
+from ..._native.ufunc_loops import put_along, put_at
 from .. import kernels
 from ..axes import LEAD, axis_of
 from ..number import number_like, wrap_number
@@ -249,22 +249,27 @@ def scatter(
 def scatter_into(
     x: Array, dim: int, index: Array, src: Array | Scalar
 ) -> Callable[..., object] | None:
-    """What writes like `scatter` in place; None where a copy is less work than flat places."""
+    """What writes like `scatter` in place, and refuses what that refuses."""
     if not x.ndim or not index.ndim or not index.size or not x.flags.c_contiguous:
         return None
-    if 4 * index.size >= x.size:
-        return None
     axis = axis_of(dim, x.ndim)
+
+    def write(x: Array, *rest: object) -> None:
+        if not put_along(x, axis, index, src):
+            _put_flat(x, axis, index, src)
+
+    return write
+
+
+def _put_flat(x: Array, axis: int, index: Array, src: Array | Scalar) -> None:
     if isinstance(src, np.ndarray):
-        if not src.ndim:
-            return None
         check_scatter(x, axis, index, src)
-        value = _apart(src, x)[tuple([slice(n) for n in index.shape])].reshape(-1)
+        value = _apart(_grow(x, index, src)[2], x)
+        value = value[tuple([slice(n) for n in index.shape])].reshape(-1)
     else:
         check_index(x, axis, index, None)
         value = number_like(src, x.dtype)
-    places = fast.places_of(x, axis, index)
-    return lambda x, *rest: _put(places, value, x.reshape(-1))
+    _put(fast.places_of(x, axis, index), value, x.reshape(-1))
 
 
 def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:

@@ -313,6 +313,11 @@ add_at: Final[Callable[[object, object, object, object], bool]] = (
 put_at: Final[Callable[[object, object, object, object], bool]] = (
     _change_nothing if PLACES is None else PLACES.put_at
 )
+#: `put_along(out, dimension, index, source)`: writes elements, or a number, where an index for each
+#: names places, in place; whether it did.
+put_along: Final[Callable[[object, object, object, object], bool]] = (
+    _change_nothing if PLACES is None else PLACES.put_along
+)
 
 
 def _add_along(array: object, dim: object, index: object, source: object) -> None:

@@ -44,10 +44,10 @@ static const npy_int64 *read_indices(PyObject *x)
 /* Whether indices that lie one after the other are all below a number, and none is negative. */
 static int are_below(const npy_int64 *at, npy_intp size, npy_intp many)
 {
+    npy_uint64 wrong = 0; /* its sign: compilers make vectors of that */
     for (npy_intp k = 0; k < size; k++)
-        if (at[k] < 0 || at[k] >= many)
-            return 0;
-    return 1;
+        wrong |= (npy_uint64)at[k] | ((npy_uint64)many - 1 - (npy_uint64)at[k]);
+    return size == 0 || wrong >> 63 == 0;
 }
 
 /* ---- an index for each element, of arrays in order ------------------------------------------- */
@@ -68,21 +68,25 @@ typedef struct {
 #define ALONG(TYPE, DO)                                                                         \
     {                                                                                           \
         TYPE *t = (TYPE *)there, *h = (TYPE *)here;                                             \
-        for (npy_intp o = 0; o < l->outer; o++, t += l->many * l->inner)                        \
-            if (l->inner == 1)                                                                  \
-                for (npy_intp k = 0; k < l->count; k++, h += l->step) {                         \
-                    npy_uint64 place = (npy_uint64)*at++;                                       \
-                    if (place >= (npy_uint64)l->many)                                           \
+        const npy_uint64 many = (npy_uint64)l->many, inner = (npy_uint64)l->inner;              \
+        const npy_intp outer = l->outer, count = l->count, step = l->step;                      \
+        for (npy_intp o = 0; o < outer; o++, t += many * inner)                                 \
+            if (inner == 1) {                                                                   \
+                for (npy_intp k = 0; k < count; k++, h += step) {                               \
+                    npy_uint64 place = (npy_uint64)at[k];                                       \
+                    if (place >= many)                                                          \
                         return 0;                                                               \
                     DO(t[place], *h);                                                           \
                 }                                                                               \
+                at += count;                                                                    \
+            }                                                                                   \
             else                                                                                \
-                for (npy_intp k = 0; k < l->count; k++)                                         \
-                    for (npy_intp i = 0; i < l->inner; i++, h += l->step) {                     \
-                        npy_uint64 place = (npy_uint64)*at++;                                   \
-                        if (place >= (npy_uint64)l->many)                                       \
+                for (npy_intp k = 0; k < count; k++, at += inner)                               \
+                    for (npy_uint64 i = 0; i < inner; i++, h += step) {                         \
+                        npy_uint64 place = (npy_uint64)at[i];                                   \
+                        if (place >= many)                                                      \
                             return 0;                                                           \
-                        DO(t[place * (npy_uint64)l->inner + i], *h);                            \
+                        DO(t[place * inner + i], *h);                                           \
                     }                                                                           \
         return 1;                                                                               \
     }
@@ -130,9 +134,16 @@ static Along adds(PyArrayObject *x)
     return descr == floats[0] ? add_4 : descr == floats[1] ? add_8 : descr == integers ? add_whole : NULL;
 }
 
-/* A copy of an array with elements written, or added, where indices name places along a dimension: for
-   it, the dimension, the indices and the elements, an array or a number. */
-static PyObject *copy_along(PyObject *const *args, int add)
+static int overlap(PyArrayObject *x, PyArrayObject *other)
+{
+    const char *a = PyArray_BYTES(x), *b = PyArray_BYTES(other);
+    return a < b + PyArray_NBYTES(other) && b < a + PyArray_NBYTES(x);
+}
+
+/* An array with elements written, or added, where indices name places along a dimension: for it, the
+   dimension, the indices and the elements, an array or a number. A copy of it, or itself: what comes
+   before an index that is outside is written then, as in PyTorch. */
+static PyObject *change_along(PyObject *const *args, int add, int itself)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3], *index;
     int rank = holds_numbers(args[0]) ? PyArray_NDIM(x) : 0, overflow = 0;
@@ -168,10 +179,19 @@ static PyObject *copy_along(PyObject *const *args, int add)
             return NULL;
         lines.step = 0;
     }
-    PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
-    if (out == NULL)
-        return NULL;
-    memcpy(PyArray_BYTES(out), PyArray_BYTES(x), PyArray_NBYTES(x));
+    PyArrayObject *out = x;
+    if (itself) {
+        if (!PyArray_ISWRITEABLE(x) || overlap(x, index) ||
+            (lines.step != 0 && overlap(x, source)))
+            return NULL;
+        Py_INCREF(x);
+    }
+    else {
+        out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
+        if (out == NULL)
+            return NULL;
+        memcpy(PyArray_BYTES(out), PyArray_BYTES(x), PyArray_NBYTES(x));
+    }
     if (!run_along(way, &lines, PyArray_BYTES(out), here))
         Py_CLEAR(out);
     return (PyObject *)out;
@@ -180,8 +200,18 @@ static PyObject *copy_along(PyObject *const *args, int add)
 /* add_along(array, dimension, indices, elements): the copy with these added; None for odd ones. */
 static PyObject *add_along(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    PyObject *found = given == 4 ? copy_along(args, 1) : NULL;
+    PyObject *found = given == 4 ? change_along(args, 1, 0) : NULL;
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
+}
+
+/* put_along(out, dimension, indices, elements): whether these were written, in place. */
+static PyObject *put_along(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    PyObject *found = given == 4 ? change_along(args, 0, 1) : NULL;
+    if (found == NULL && PyErr_Occurred())
+        return NULL;
+    Py_XDECREF(found);
+    return PyBool_FromLong(found != NULL);
 }
 
 /* Indices are looked at again: others may run meanwhile, and write to them. */
@@ -313,12 +343,12 @@ static PyObject *add_elements(PyObject *const *args)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3];
     PyArrayObject *index = (PyArrayObject *)args[2];
-    PyObject *found = copy_along(args, 1);
+    PyObject *found = change_along(args, 1, 0);
     int type = type_of(args[0]), rank;
     if (found != NULL || PyErr_Occurred())
         return found;
     if (type < 0 || type_of(args[3]) != type || !holds_indices(args[2]) || !is_dense(x) ||
-        PyArray_SIZE(x) < 1 || PyArray_SIZE(x) > MOST || PyArray_SIZE(index) == MOST)
+        PyArray_SIZE(x) < 1 || PyArray_SIZE(x) >= MORE || PyArray_SIZE(index) == MOST)
         return NULL;
     rank = PyArray_NDIM(x);
     if (rank < 1 || rank > DIMENSIONS || PyArray_NDIM(index) != rank ||
@@ -332,6 +362,11 @@ static PyObject *add_elements(PyObject *const *args)
         if ((k != dim && PyArray_DIM(index, k) > PyArray_DIM(x, k)) ||
             PyArray_DIM(index, k) > PyArray_DIM(source, k))
             return NULL;
+    int whole = PyArray_SIZE(x) > MOST; /* lines that the plain function may add in runs */
+    for (int k = 0; k < rank; k++)
+        whole = whole && (k == dim || PyArray_DIM(index, k) == PyArray_DIM(x, k));
+    if (whole)
+        return NULL;
     PyArrayObject *out = new_array(PyArray_DESCR(x), rank, PyArray_DIMS(x));
     if (out == NULL)
         return NULL;
@@ -452,7 +487,7 @@ static PyObject *lose(PyObject *const *args)
     int type = type_of(args[0]), overflow;
     if (at == NULL || type < 0 || PyArray_NDIM(x) != 2 || !is_dense(x) || args[2] != Py_None ||
         !PyLong_CheckExact(args[3]) || !PyLong_CheckExact(args[4]) ||
-        PyArray_NDIM((PyArrayObject *)args[1]) != 1 || PyArray_SIZE(x) > MOST)
+        PyArray_NDIM((PyArrayObject *)args[1]) != 1 || PyArray_DIM(x, 0) > MOST)
         return NULL;
     npy_intp rows = PyArray_DIM(x, 0), classes = PyArray_DIM(x, 1), item = PyArray_ITEMSIZE(x);
     long how = PyLong_AsLongAndOverflow(args[3], &overflow);
@@ -782,7 +817,7 @@ static PyObject *take_places(const char *letters, PyObject *const *args)
     case 'G': return gather(args);
     case 'W': return take_rows(args);
     case 'S': return add_elements(args);
-    case 'T': return copy_along(args, 0);
+    case 'T': return change_along(args, 0, 0);
     case 'A': return add_parts(args);
     case 'H': return mark_places(args);
     case 'N': return lose(args);
@@ -806,6 +841,8 @@ static PyMethodDef methods[] = {
      "Floats added at indices into zeros; None for odd ones."},
     {"add_along", (PyCFunction)(void (*)(void))add_along, METH_FASTCALL,
      "A copy with elements added at indices along a dimension; None for odd ones."},
+    {"put_along", (PyCFunction)(void (*)(void))put_along, METH_FASTCALL,
+     "Writes elements at indices along a dimension, in place; whether it did."},
     {"put_at", (PyCFunction)(void (*)(void))put_at, METH_FASTCALL,
      "Writes parts at places along a dimension, in place; whether it did."},
     {"add_at", (PyCFunction)(void (*)(void))add_at, METH_FASTCALL,
