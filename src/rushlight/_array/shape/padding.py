@@ -6,10 +6,11 @@ A padding lists two numbers for each dimension, the last dimension first, as PyT
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._native import ufunc_loops
 from .gather import index_add
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _borders_are_less(x: Array, padding: Padding) -> bool:
     )
 
 
-def borrow(x: Array, padding: Padding, mode: str) -> Array:
+def _borrow(x: Array, padding: Padding, mode: str) -> Array:
     """`x` with borders of its own elements, by "reflect", "replicate" or "circular"."""
     if max(padding) and _borders_are_less(x, padding):
         return _add_borders(x, padding, mode)
@@ -71,6 +72,9 @@ def borrow(x: Array, padding: Padding, mode: str) -> Array:
     for axis, at in _axes(x.ndim, x.shape, padding, mode):
         out = out.take(at, axis=axis)
     return x.copy() if out is x else out
+
+
+borrow: Final = ufunc_loops.copy(_borrow, "Wpm")
 
 
 def _borders(

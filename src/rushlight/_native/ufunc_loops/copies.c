@@ -94,6 +94,11 @@ static void simplify(Source *s)
         if (step == -(npy_intp)sizeof(TYPE))                                                    \
             for (npy_intp k = 0; k < size; k++)                                                 \
                 out[k] = ((const TYPE *)from)[-k];                                              \
+        else if (step == 0) {                                                                   \
+            const TYPE one = *(const TYPE *)from;                                               \
+            for (npy_intp k = 0; k < size; k++)                                                 \
+                out[k] = one;                                                                   \
+        }                                                                                       \
         else                                                                                    \
             for (npy_intp k = 0; k < size; k++)                                                 \
                 out[k] = *(const TYPE *)(from + k * step);                                      \
@@ -374,6 +379,104 @@ static PyObject *pad(PyArrayObject *x, PyObject *widths, PyObject *value)
     return (PyObject *)out;
 }
 
+/* Along a dimension: how many elements there are, and how many more come before and after. */
+typedef struct {
+    npy_intp size, before, after;
+} Border;
+
+/* The element that stands at a place, which may lie before the first or behind the last one. */
+static inline npy_intp lender(char mode, npy_intp at, npy_intp size)
+{
+    if (at >= 0 && at < size)
+        return at;
+    if (mode == 'r')
+        return at < 0 ? -at : 2 * (size - 1) - at;
+    if (mode == 'c')
+        return at < 0 ? at + size : at - size;
+    return at < 0 ? 0 : size - 1;
+}
+
+#define LEND(TYPE)                                                                              \
+    for (npy_intp k = first; k < last; k++)                                                     \
+        ((TYPE *)to)[k] = ((const TYPE *)from)[lender(mode, k, size)];                          \
+    break;
+
+/* Elements of a line that stand at places outside it, whose first element is to be at `to`. */
+static void lend(char mode, npy_intp first, npy_intp last, npy_intp size, npy_intp item,
+                 const char *from, char *to)
+{
+    switch (item) {
+    case 1: LEND(npy_uint8)
+    case 2: LEND(npy_uint16)
+    case 4: LEND(npy_uint32)
+    case 8: LEND(npy_uint64)
+    default:
+        for (npy_intp k = first; k < last; k++)
+            memcpy(to + k * item, from + lender(mode, k, size) * item, item);
+    }
+}
+
+/* Writes an array with its borders, from a dimension on: where that ends. */
+static char *write_bordered(const Border *border, char mode, int rank, const npy_intp *strides,
+                            npy_intp item, const char *from, char *to)
+{
+    npy_intp size = border->size, end = size + border->after;
+    if (rank == 1) {
+        to += border->before * item;
+        lend(mode, -border->before, 0, size, item, from, to);
+        memcpy(to, from, size * item);
+        lend(mode, size, end, size, item, from, to);
+        return to + end * item;
+    }
+    for (npy_intp k = -border->before; k < end; k++)
+        to = write_bordered(border + 1, mode, rank - 1, strides + 1, item,
+                            from + lender(mode, k, size) * *strides, to);
+    return to;
+}
+
+/* An array with borders of its own elements, for their widths, the last dimension first. */
+static PyObject *borrow(PyArrayObject *x, PyObject *widths, PyObject *how)
+{
+    int rank = PyArray_NDIM(x), grows = 0;
+    if (!(PyTuple_Check(widths) || PyList_CheckExact(widths)) || !PyUnicode_CheckExact(how) ||
+        rank < 1)
+        return NULL;
+    char mode = PyUnicode_CompareWithASCIIString(how, "reflect") == 0     ? 'r'
+                : PyUnicode_CompareWithASCIIString(how, "circular") == 0  ? 'c'
+                : PyUnicode_CompareWithASCIIString(how, "replicate") == 0 ? 'e'
+                                                                          : 0;
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(widths);
+    npy_intp sizes[DIMENSIONS], item = PyArray_ITEMSIZE(x), bytes = item;
+    Border borders[DIMENSIONS];
+    if (mode == 0 || count % 2 || count > 2 * rank)
+        return NULL;
+    for (int k = 0; k < rank; k++)
+        borders[k] = (Border){PyArray_DIM(x, k), 0, 0};
+    for (Py_ssize_t k = 0; k < count; k++) {
+        Border *border = &borders[rank - 1 - (int)(k / 2)];
+        npy_intp width, most = mode == 'r' ? border->size - 1 : mode == 'c' ? border->size : FURTHEST;
+        if (!read_whole(PySequence_Fast_GET_ITEM(widths, k), &width) || width < 0 || width > most)
+            return NULL;
+        *(k % 2 == 0 ? &border->before : &border->after) = width;
+        grows |= width > 0;
+    }
+    for (int k = 0; k < rank; k++) {
+        sizes[k] = borders[k].size + borders[k].before + borders[k].after;
+        if (bytes > 2 * MORE / sizes[k])
+            return NULL;
+        bytes *= sizes[k];
+    }
+    PyArrayObject *out = grows ? new_array(PyArray_DESCR(x), rank, sizes) : NULL;
+    if (out == NULL)
+        return NULL;
+    PyThreadState *others = bytes >= LONG ? PyEval_SaveThread() : NULL;
+    write_bordered(borders, mode, rank, PyArray_STRIDES(x), item, PyArray_BYTES(x),
+                   PyArray_BYTES(out));
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+    return (PyObject *)out;
+}
+
 /* Each element of the last dimensions again, so often that the sizes are `wanted`, where that is a
    power of two, and the factors say nothing else: then no index is rounded. */
 static PyObject *enlarge(PyArrayObject *x, PyObject *wanted, PyObject *const *factors)
@@ -495,19 +598,25 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-/* Whether elements come several times. */
-static int repeats(PyObject *x)
+/* Whether elements come several times, or lie in the order in which they are written. */
+static int is_read_onwards(PyObject *x)
 {
-    int found = 0;
-    for (int k = 0; Py_TYPE(x) == &PyArray_Type && k < PyArray_NDIM((PyArrayObject *)x); k++)
-        found |= PyArray_STRIDE((PyArrayObject *)x, k) == 0;
-    return found;
+    int repeats = 0, onwards = 1;
+    npy_intp last = NPY_MAX_INTP;
+    for (int k = 0; Py_TYPE(x) == &PyArray_Type && k < PyArray_NDIM((PyArrayObject *)x); k++) {
+        npy_intp stride = PyArray_STRIDE((PyArrayObject *)x, k);
+        repeats |= stride == 0;
+        onwards &= stride >= 0 && stride <= last;
+        last = stride;
+    }
+    return repeats || onwards;
 }
 
 /* The first letter says which: "F" dimensions turned around, "R" right angles, "M" elements moved,
    "L" and "U" triangles, "P" repetitions, "C" a copy of an array in order, "O" one in order of an
    array in any, "J" arrays joined, "S" stacked, "0" zeros like an array, "1" ones, "N"
-   what isn't set, "B" a border, for widths and a number, "E" planes enlarged, for sizes and a factor
+   what isn't set, "B" a border, for widths and a number, "W" one of the array's own elements, for
+   widths and a mode, "E" planes enlarged, for sizes and a factor
    for each, "H" one half of an array, the second where that is asked, "V" another type. There is a letter for each argument. */
 static PyObject *copy_array(const char *letters, PyObject *const *args)
 {
@@ -516,8 +625,8 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     Source s;
     if (what == 'J' || what == 'S')
         return join(args[0], args[1], what == 'S');
-    npy_intp most = strchr("FRMPELU", what) != NULL ? MORE : BYTES;
-    if (!is_small(args[0], what != 'O', what == 'O' && repeats(args[0]) ? MORE : most))
+    npy_intp most = strchr("FRMPELUW", what) != NULL ? MORE : BYTES;
+    if (!is_small(args[0], what != 'O', what == 'O' && is_read_onwards(args[0]) ? MORE : most))
         return NULL;
     switch (what) {
     case 'F': return flip(x, args[1]);
@@ -527,6 +636,7 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     case 'U': return triangle(x, args[1], what == 'L');
     case 'P': return repeat(x, args[1]);
     case 'B': return pad(x, args[1], args[2]);
+    case 'W': return borrow(x, args[1], args[2]);
     case 'H': return halve(x, args[1], args[2]);
     case 'V': return converted(x, args[1]);
     case 'E':
