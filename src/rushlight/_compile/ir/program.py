@@ -88,7 +88,7 @@ class Instruction:
     """One call on values."""
 
     __slots__ = ("kind", "function", "name", "inputs", "outputs", "op", "where", "pure", "holder",
-                 "several", "part", "row", "rule", "draws")  # fmt: skip
+                 "several", "part", "row", "rule", "draws", "late")  # fmt: skip
 
     def __init__(self, kind: str, function: Any, name: str, inputs: Positional,
                  outputs: tuple[Value | None, ...], *, op: Op | None = None, where: Any = None,
@@ -106,6 +106,7 @@ class Instruction:
         self.draws = draws  # random numbers
         self.where = where  # (file, line) in the user's program
         self.pure = pure  # may be left out, or done once for two
+        self.late = False  # joins nothing but the last kernel: it is made where it is wanted
         self.part = 0  # 1: belongs to the gradients of results, see `joint.py`
         self.several = several  # the function gives a sequence, of one result at least
         self.holder = holder  # the leaf of a "grad", the optimizer of a "step"

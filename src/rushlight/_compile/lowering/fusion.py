@@ -69,6 +69,23 @@ class Kernel:
             return None
         return layouts
 
+    def over_space_of(self, m: LoopFormula) -> Kernel | None:
+        """The same instructions over the space of one that has but that, as many rows by columns as
+        there are here; None where they don't mind which."""
+        if m.split is None or size_of(m.shape) != self.rows * self.columns:
+            return None
+        ((rows, columns),) = m.spaces()
+        if rows == self.rows:
+            return None
+        found = Kernel(rows, columns, self.dtype)
+        found.same = self.same
+        for one in self.members:
+            layouts = found.takes(one)
+            if layouts is None:
+                return None
+            found.add(one, layouts)
+        return found
+
     def shares_with(self, m: LoopFormula) -> bool:
         """Whether an instruction reads anything that is read or made here."""
         return any(self._number(v) in self.layouts for v in m.reads)

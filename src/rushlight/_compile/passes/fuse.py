@@ -30,7 +30,7 @@ def has_joined(plan: Plan, i: Instruction) -> bool:
     named = target_of(i)
     if named is not None and not plan.check(*named):
         return False
-    place = join_kernel(plan, m)
+    place = join_kernel(plan, m, len(plan.items) - 1 if i.late else 0)
     if place is None:
         return False
     for out in m.outputs:
@@ -63,6 +63,9 @@ def join_kernel(plan: Plan, m: LoopFormula, least: int = 0) -> int | None:
         if place < last and not kernel.shares_with(m):
             continue
         layouts = kernel.takes(m)
+        other = None if layouts is not None else kernel.over_space_of(m)
+        if other is not None:
+            layouts = other.takes(m)
         if layouts is None:
             continue
         # What the kernel makes itself may have been written in place since, by a later one.
@@ -72,6 +75,8 @@ def join_kernel(plan: Plan, m: LoopFormula, least: int = 0) -> int | None:
             else plan.ready(v, place)
             for v in m.reads
         ):
+            if other is not None:
+                vars(kernel).update(vars(other))
             kernel.add(m, layouts)
             break
     else:

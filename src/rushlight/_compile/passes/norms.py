@@ -1,8 +1,14 @@
-"""Batch norms of rows in training, and of anything in evaluation, as steps that kernels know.
+"""Batch norms, in training and in evaluation, as steps that kernels know.
 
 The row's formulas are done in a world of their own, whose values write instructions. Statistics
-are sums down columns: what comes before joins the first of them, what follows the norm joins its
-last step, and running statistics are written by the kernels, too.
+of rows are sums down columns, those of planes are sums of planes first (see `split_reductions`):
+what comes before joins the first of them, what follows the norm joins its last step, and running
+statistics are written by the kernels, too.
+
+Note [Differences are made again]
+Differences from the mean are wanted for the variance and for the result, each over all elements. To
+subtract again is cheaper than to write them to memory and to read them: each use is an instruction
+of its own.
 """
 
 from __future__ import annotations
@@ -14,9 +20,10 @@ from ..._array.memory.aliasing import UFUNC_OF, reciprocal, reshape, root
 from ..._array.reduce import reduce
 from ..._formula.words import WORLDS, sqrt
 from ..._table.nn.normalization import channel_gradients, normalise, unbiased_variance
-from ..ir.iteration_values import FLOATS, in_order
+from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Program, Value, replace_in
 from .layout import like
+from .split_reductions import SHORT
 
 if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
@@ -65,6 +72,9 @@ class _Steps:
                 needed |= {v.number for v in i.reads()}
                 kept.append(i)
         for i in kept:
+            for o in i.outputs:
+                if o is not None and o.view and o.root in places:
+                    o.root = places[o.root].root
             i.inputs, i.outputs = replace_in(i.inputs, places), replace_in(i.outputs, places)
         return kept[::-1]
 
@@ -79,8 +89,13 @@ class _Term:
         self.value = value
 
     def _with(self, function: AnyCallable, other: object) -> _Term:
-        x, y = self.value, other.value if type(other) is _Term else other
+        x, y = self.value, other.value if isinstance(other, _Term) else other
         larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
+        dims = len(larger.shape)
+        if len(x.shape) < dims:
+            x = _Term(self.steps, x).column(dims).value
+        if type(y) is Value and len(y.shape) < dims:
+            y = _Term(self.steps, y).column(dims).value
         return self.steps.call(UFUNC_OF[function], function.__name__, (x, y), larger)
 
     def __add__(self, other: object) -> _Term:
@@ -106,6 +121,22 @@ class _Term:
 
     def __rtruediv__(self, one: int) -> _Term:
         return self.steps.call(reciprocal, "reciprocal", (self.value,), self.value)
+
+
+class _Difference(_Term):
+    """x - mean. See Note [Differences are made again]."""
+
+    __slots__ = ("mean", "x")
+
+    def __init__(self, x: _Term, mean: _Term) -> None:
+        self.steps, self.x, self.mean = x.steps, x, mean
+
+    @property
+    def value(self) -> Value:  # type: ignore[override]
+        """The difference, made where it is asked for."""
+        found = (self.x - self.mean).value
+        self.steps.found[-1].late = True
+        return found
 
 
 def _sum(x: _Term, dims: tuple[int, ...]) -> _Term:
@@ -139,8 +170,12 @@ def _usable(x: Value, vectors: tuple[object, ...]) -> bool:
     )  # fmt: skip
 
 
-def _are_rows(x: Value, training: bool) -> bool:
-    return len(x.shape) == 2 and x.shape[0] > 1 and training is True
+def _along(x: Value, training: bool) -> tuple[int, ...]:
+    """The dimensions of a channel in training; none where its sums have no native form."""
+    wide = size_of(x.shape[2:])
+    if x.shape[0] < 2 or training is not True or (len(x.shape) > 2 and wide < SHORT):
+        return ()
+    return (0, *range(2, len(x.shape)))
 
 
 def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
@@ -154,11 +189,17 @@ def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
         return _evaluate(program, i)
     if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
         return None
-    if None in i.outputs or type(momentum) is not float or not _are_rows(x, training):
+    dims = _along(x, training)
+    if None in i.outputs or type(momentum) is not float or not dims:
         return None
-    steps, count = _Steps(program, i), x.shape[0]
+    steps, count = _Steps(program, i), size_of(x.shape) // x.shape[1]
     x, weight, bias = map(steps.term, (x, weight, bias))
-    results = normalise(x, weight, bias, float(eps), (0,), 1 / count)
+    results: Any = normalise(x, weight, bias, float(eps), dims, 1 / count)
+    if len(dims) > 1:
+        _, mean, inverse = results
+        scale = inverse if weight is None else inverse * weight
+        out = _Difference(x, mean) * scale
+        results = (out if bias is None else out + bias, mean, inverse)
     if running_mean is not None:
         steps.move(running_mean, results[1], momentum)
         variance = unbiased_variance(results[2], float(eps), count)
@@ -175,11 +216,9 @@ def _evaluate(program: Program, i: Instruction) -> list[Instruction] | None:
         return None
     steps = _Steps(program, i)
     x, weight, bias, mean, variance = map(steps.term, i.inputs[:5])
-    dims = len(i.inputs[0].shape)
     scale = 1 / sqrt(variance + float(i.inputs[7]))
-    scale = scale if weight is None else scale * weight
-    result = (x - mean.column(dims)) * scale.column(dims)
-    return steps.giving([result if bias is None else result + bias.column(dims)])
+    result = (x - mean) * (scale if weight is None else scale * weight)
+    return steps.giving([result if bias is None else result + bias])
 
 
 def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
@@ -187,15 +226,17 @@ def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
     g, x, weight, _, _, mean, inverse, training = i.inputs[:8]
     if not _usable(x, (weight, mean, inverse)) or mean is None or inverse is None:
         return None
-    if not _are_rows(x, training):
+    dims = _along(x, training)
+    if not dims:
         return None
     if type(g) is not Value or g.shape != x.shape or g.dtype != x.dtype or not in_order(g):
         return None
     if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
         return None
-    steps, count = _Steps(program, i), x.shape[0]
+    steps, count = _Steps(program, i), size_of(x.shape) // x.shape[1]
     g, x, weight, mean, inverse = map(steps.term, (g, x, weight, mean, inverse))
-    return steps.giving(channel_gradients(g, x - mean, inverse, weight, (0,), 1 / count))
+    moved: Any = _Difference(x, mean) if len(dims) > 1 else x - mean
+    return steps.giving(channel_gradients(g, moved, inverse, weight, dims, 1 / count))
 
 
 _FORMS = {"batch_norm": _forward, "batch_norm_backward": _backward}

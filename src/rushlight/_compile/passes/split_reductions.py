@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import AnyCallable
 
 #: Elements of a row below which a pass by rows is slower than one call more.
-_SHORT: Final = 32
+SHORT: Final = 32
 
 
 def in_pieces(program: Program) -> None:
@@ -51,7 +51,7 @@ def _split(program: Program, i: Instruction) -> list[Instruction] | None:
     first = [d for d in last if d < len(x.shape) - 1 and all(e in last for e in range(d))]
     after = [d for d in last if d not in first]
     wide = size_of(tuple(x.shape[d] for d in after))
-    if not first or not after or wide < _SHORT:
+    if not first or not after or wide < SHORT:
         return None
     if (
         Reduction(x, tuple(after)).first + len(after) < len(x.shape)

@@ -243,8 +243,8 @@ def channel_gradients(g: Tensor, moved: Tensor, inverse: Tensor, weight: Tensor 
     """
     along, total = row_sum(g * moved, dims), row_sum(g, dims)
     scale = inverse if weight is None else inverse * weight
-    rest = g - total * part - moved * (along * part * (inverse * inverse))
-    return scale * rest, along * inverse, total
+    level, slope = total * part, along * part * (inverse * inverse)
+    return scale * (g - level - moved * slope), along * inverse, total
 
 
 def _batch_gradients(g0: Tensor, input: Tensor, weight: Tensor, running_mean: Tensor,
