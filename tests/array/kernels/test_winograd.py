@@ -21,6 +21,7 @@ CASES = [
     (9, 16, 24, (5, 18), (2, 1)), (2, 4, 8, (3, 3), (0, 0)), (4, 36, 64, (14, 14), (1, 1)),
     (1, 16, 16, (70, 70), (1, 1)), (17, 64, 20, (4, 5), (0, 2)), (2, 8, 4, (1, 1), (1, 1)),
     (2, 8, 8, (2, 40), (1, 0)), (11, 16, 16, (6, 6), (2, 2)),
+    (23, 32, 24, (8, 8), (1, 1)), (5, 64, 64, (16, 16), (1, 1)),
 ]  # fmt: skip
 
 
@@ -157,11 +158,11 @@ def test_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch, samples: int) 
 
 
 def test_few_channels_small_planes_and_other_kernels_are_left_to_the_direct_way() -> None:
-    assert winograd.suits((3, 3), 4, (1, 1, 1, 1), (32, 32), 64, 64)
+    assert winograd.suits((3, 3), 4, (1, 1, 1, 1), (32, 32), 8, 64, 64)
     for k, steps, out, channels, rows in (
         ((5, 5), (1, 1, 1, 1), (32, 32), 64, 64), ((3, 3), (2, 2, 1, 1), (32, 32), 64, 64),
         ((3, 3), (1, 1, 1, 2), (32, 32), 64, 64), ((3, 3), (1, 1, 1, 1), (32, 32), 3, 64),
         ((3, 3), (1, 1, 1, 1), (32, 32), 64, 8), ((3, 3), (1, 1, 1, 1), (2, 2), 64, 64),
         ((3, 3), (1, 1, 1, 1), (32, 32), 4096, 64), ((3,), (1, 1), (32, 32), 64, 64),
     ):  # fmt: skip
-        assert not winograd.suits(k, 4, steps, out, channels, rows)
+        assert not winograd.suits(k, 4, steps, out, 8, channels, rows)

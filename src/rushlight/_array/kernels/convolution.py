@@ -177,7 +177,7 @@ def correlate(
     if (
         groups == 1
         and winograd.suits(
-            w.shape[2:], w.itemsize, stride + dilation, y4.shape[2:], w.shape[1], w.shape[0]
+            w.shape[2:], w.itemsize, stride + dilation, y4.shape[2:], len(x), *w.shape[1::-1]
         )
         and winograd.correlate(x, w, bias, y4, pad, True)
     ):
@@ -215,7 +215,7 @@ def correlate_transposed(
         groups == 1
         and min(around) >= 0
         and winograd.suits(
-            w.shape[2:], w.itemsize, stride + dilation, x4.shape[2:], w.shape[0], w.shape[1]
+            w.shape[2:], w.itemsize, stride + dilation, x4.shape[2:], len(y), *w.shape[:2]
         )
         and winograd.correlate(y, w, None, x4, around, False)
     ):
@@ -248,7 +248,7 @@ def weigh(
     shape = (y.shape[1], x.shape[1] // groups, *k)
     x, y = _plane(x), _plane(y)
     if groups == 1 and winograd.suits(
-        k, x.itemsize, stride + dilation, y.shape[2:], shape[1], shape[0]
+        k, x.itemsize, stride + dilation, y.shape[2:], len(x), shape[1], shape[0], True
     ):
         found = winograd.weigh(x, y, pad)
         if found is not None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _CHANNELS: Final = 512  # at most: what is changed of some squares stays in the nearer caches
 _PART: Final = 4096  # sums of weights in a chunk
+_JOINED: Final = 1 << 17  # elements of small samples side by side, once they are changed
 _BLOCK: Final = 1 << 18  # elements of squares, once they are changed
 _PACK_FRAME = struct.Struct(f"{len(direct.PACK)}q").pack
 _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
@@ -49,23 +50,37 @@ def suits(
     itemsize: int,
     steps: tuple[int, ...],
     out: tuple[int, int],
+    count: int,
     channels: int,
     rows: int,
+    sums: bool = False,
 ) -> bool:
-    """Whether sums over so many channels, for so many of the result, are worth their changes;
-    `steps` are strides and distances of taps."""
+    """Whether sums of so many samples over so many channels, for so many of the result, are worth
+    their changes; `steps` are strides and distances of taps, `sums` asks for weights."""
     if k != (3, 3) or any(step != 1 for step in steps) or channels > _CHANNELS:
         return False
     lanes = target.machine().width // itemsize
     if min(channels, rows) < 16 or channels * 4 % lanes:
         return False
     tall, broad = _squares(out)
-    squares = -(-((tall - 1) * (broad + 1) + broad) // lanes)
-    # Turns of two products in every lane, and as many moves.
+    each = (tall - 1) * (broad + 1) + broad
+    joined = min(count, 4, max(1, _JOINED // (code.PRODUCTS * channels * each)))
+    squares = -(-joined * each // lanes) / joined
+    # Turns of two products in every lane, and as many moves; what a call costs; sums and weights.
     tiles = -(-rows // 8) * channels * 4
-    changed = squares * (16 * tiles + 40 * channels + 50 * rows)
+    changed = squares * (16 * tiles + 40 * channels + 50 * rows) + 30000 / count
+    if sums:
+        changed += code.PRODUCTS * rows * channels * min(count, SHARES) / (3 * count)
     along = -(-((out[0] - 1) * (out[1] + 1) + out[1]) // lanes)
-    return 10 * changed < 9 * min(along * 9 * tiles, out[0] * out[1] * rows * channels * 9)
+    panels = out[0] * out[1] * -(-rows // lanes) * channels / 2
+    return 20 * changed < 19 * 9 * min(along * tiles, panels)
+
+
+def _side_by_side(count: int, each: int, channels: int, lanes: int, threads: int) -> int:
+    """How many samples of so many squares are best made together."""
+    most = min(-(-count // threads), _JOINED // (code.PRODUCTS * channels * each))
+    costs = {block: -(-count // block) * -(-block * each // lanes) for block in range(1, most + 1)}
+    return min(costs, key=lambda block: (costs[block], block), default=1)
 
 
 def _squares(out: tuple[int, int]) -> tuple[int, int]:
@@ -115,26 +130,33 @@ def correlate(
     added = np.zeros(padded, dtype)
     if bias is not None:
         added[:rows] = bias
+    each = (squares[0] - 1) * plan.pitch + squares[1]
+    block = _side_by_side(read.count, each, channels, lanes, threads)
     band = band_of(plan, 4 * padded, lanes)
+    line = wide = code.WIDTHS[0] * lanes
     band_line = even(band * plan.pitch + lanes)
     parts = 1
-    if read.count < SHARES and threads > 1:
+    if block > 1:
+        line = block * each + wide
+        band_line = even(line)
+    elif read.count < SHARES and threads > 1:
         parts = min(-(-squares[0] // band), -(-SHARES // read.count))
-    checks = np.zeros((read.count * parts, lanes), dtype)
-    room = even(channels * plan.plane + lanes)
-    wide = code.WIDTHS[0] * lanes
-    changing = code.PRODUCTS * ((channels + high) * wide + lanes)
+    chunks = -(-read.count // block) * parts
+    checks = np.zeros((chunks, lanes), dtype)
+    room = even(channels * plan.plane + 3 * lanes)
+    changing = code.PRODUCTS * (channels * line + lanes + high * wide)
     slot = room + even(changing + 4 * padded * band_line)
     memory = Memory(threads, slot, dtype, room)
     offsets = plan.outputs[0].shifts
     frame = _CORRELATE_FRAME(
         address(x), address(weights), address(added), address(y), address(checks),
-        memory.flags_at, memory.at, slot, room, threads, parts, read.inner, read.outer, made.outer,
-        read.next, read.channel, channels, plan.plane, len(plan.table), address(plan.table),
-        plan.pitch, *plan.step, address(offsets), rows, padded, *squares, made.next, made.channel,
+        memory.flags_at, memory.at, slot, room, threads, parts, read.count, block, line,
+        read.inner, read.outer, made.outer, read.next, read.channel, channels, plan.plane,
+        len(plan.table), address(plan.table), plan.pitch, *plan.step, address(offsets), rows,
+        padded, *squares, made.next, made.channel,
         made.row, *out, band, band_line,
     )  # fmt: skip
-    pool.run(addresses["correlate_squares"], frame, read.count * parts, threads)
+    pool.run(addresses["correlate_squares"], frame, chunks, threads)
     return not checks.any()  # a NaN counts as something
 
 

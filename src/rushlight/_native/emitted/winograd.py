@@ -26,6 +26,7 @@ between them keeps these from being the same few places of the cache.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -48,9 +49,11 @@ PRODUCTS: Final = 16
 #: Vectors of squares in a tile; narrower ones follow where the line ends.
 WIDTHS: Final = (3, 2, 1)
 _SAMPLES = (*INNER, "next_x", "channel_x", "channels", "plane", *GATHER, "offsets")
-#: The words of a frame of `correlate`, 8 bytes each; steps are in elements.
+#: The words of a frame of `correlate`, 8 bytes each; steps are in elements. A chunk is `block`
+#: samples side by side in lines of `line` squares, or one of `parts` of a sample.
 CORRELATE = (
     "x", "w", "bias", "y", "checks", "flags", "memory", "slot", "room", "slots", "parts",
+    "images", "block", "line",
     *_SAMPLES, "rows", "padded", "tall", "broad", "next_y", "channel_y", "row_y", "high", "wide",
     "band", "band_line",
 )  # fmt: skip
@@ -147,12 +150,12 @@ def _change_all(module: Module, type: Type, name: str, size: int, form: object) 
 
 def _product(module: Module, type: Type, vectors: int) -> Function:
     """HEIGHT rows of one product over all channels, at some vectors of squares."""
-    params = [("v", PTR), ("channels", I64), ("w", PTR), ("to", PTR)]
+    params = [("v", PTR), ("line", I64), ("channels", I64), ("w", PTR), ("to", PTR)]
     f = module.function(f"product_{vectors}", params)
     f.internal = True
-    v, channels, w, to = f.params
+    v, line, channels, w, to = f.params
     lanes, high = target.lanes(type), height(type)
-    wide, line = type.vector(lanes), vectors * lanes
+    wide = type.vector(lanes)
     start = [f.constant(wide, 0.0)] * (high * vectors)
     with f.loop(0, channels, carried=[v, w, *start], at_least_once=True) as loop:
         across, weights, *sums = loop.carried
@@ -239,7 +242,7 @@ def _end_weights(module: Module, type: Type) -> None:
 
 # ---- the output ----------------------------------------------------------------------------------
 def _correlate(module: Module, type: Type, gather: Function) -> None:
-    change = _change_all(module, type, "change_inputs", 4, _of_inputs)
+    changes = _change_all(module, type, "change_inputs", 4, _of_inputs)
     products = {vectors: _product(module, type, vectors) for vectors in WIDTHS}
     joins = {vectors: _join(module, type, vectors) for vectors in WIDTHS}
     leave = leave_rows(module, type)
@@ -248,55 +251,87 @@ def _correlate(module: Module, type: Type, gather: Function) -> None:
     c = words(f, CORRELATE, pointers)
     lanes, high = target.lanes(type), height(type)
     chunk = f.params[1]
-    image, part = chunk // c["parts"], chunk % c["parts"]
+    first, part = chunk // c["parts"] * c["block"], chunk % c["parts"]
     checks = f.at(c["checks"], chunk * lanes, type)
     slot = emit_claim(f, c["flags"], c["slots"])
     memory = f.at(c["memory"], slot * c["slot"], type)
-    most = WIDTHS[0] * lanes
     changed = f.at(memory, c["room"], type)
-    made = f.at(changed, (c["channels"] * most + lanes) * PRODUCTS, type)
-    lines = f.at(made, PRODUCTS * high * most, type)
-    f.call(gather, [f.at(c["x"], find_sample(f, c, image, "x"), type), memory,
-                    *[c[n] for n in ("channels", "channel_x", "plane")],
-                    *[c[n] for n in GATHER]])  # fmt: skip
+    made = f.at(changed, (c["channels"] * c["line"] + lanes) * PRODUCTS, type)
+    lines = f.at(made, PRODUCTS * high * WIDTHS[0] * lanes, type)
     line = c["band_line"] * 2
-    bands = (c["tall"] + c["band"] - 1) // c["band"]
-    each = (bands + c["parts"] - 1) // c["parts"]
-    first = part * each
-    with f.loop(first, f.minimum(first + each, bands)) as band:
-        top = band.index * c["band"]
-        rows = f.minimum(c["tall"] - top, c["band"])
-        count = (rows - 1) * c["pitch"] + c["broad"]
+
+    def read(image: Value) -> None:
+        f.call(gather, [f.at(c["x"], find_sample(f, c, image, "x"), type), memory,
+                        *[c[n] for n in ("channels", "channel_x", "plane")],
+                        *[c[n] for n in GATHER]])  # fmt: skip
+
+    def change(x: Value, to: Value, along: Value, count: Value) -> None:
+        f.call(changes, [x, c["plane"], c["channels"], c["offsets"], to, along,
+                         c["channels"] * along + lanes, count])  # fmt: skip
+
+    def tiles(count: Value, before: Callable[[Value, Value], tuple[Value, Value]]) -> None:
+        """All outputs of so many squares; `before` says where they lie, changed, and how far."""
         count = (count + (lanes - 1)) // lanes * lanes
         start = f.constant(I64, 0)
         for vectors in WIDTHS:
-            size = vectors * lanes
+            size = f.constant(I64, vectors * lanes)
             stop = count - (count - start) % size
-            with f.loop(start, stop, size) as place:
-                x = f.at(memory, top * c["pitch"] + place.index, type)
-                f.call(change, [x, c["plane"], c["channels"], c["offsets"], changed,
-                                f.constant(I64, size), c["channels"] * size + lanes,
-                                f.constant(I64, size)])  # fmt: skip
+            with f.loop(start, stop, vectors * lanes) as place:
+                here, along = before(place.index, size)
                 with f.loop(0, c["padded"], high) as block:
                     with f.loop(0, PRODUCTS) as which:
                         number = block.index * PRODUCTS + which.index * high
                         f.call(products[vectors], [
-                            f.at(changed, which.index * (c["channels"] * size + lanes), type),
+                            f.at(here, which.index * (c["channels"] * along + lanes), type), along,
                             c["channels"], f.at(c["w"], number * c["channels"], type),
-                            f.at(made, which.index * (high * size), type),
+                            f.at(made, which.index * (size * high), type),
                         ])  # fmt: skip
                     to = f.at(lines, block.index * 2 * line + place.index * 2, type)
                     bias = f.at(c["bias"], block.index, type)
                     f.call(joins[vectors], [made, bias, to, line, checks])
             start = stop
+
+    def write(image: Value, source: Value, top: Value, rows: Value) -> None:
         y = f.at(c["y"], find_sample(f, c, image, "y") + top * 2 * c["row_y"], type)
         for odd in (0, 1):
             there = f.minimum((c["high"] + (1 - odd)) // 2 - top, rows)
             f.call(leave, [
-                f.at(lines, line * odd, type), line * 2, c["pitch"] * 2,
+                f.at(source, line * odd, type), line * 2, c["pitch"] * 2,
                 f.at(y, c["row_y"] * odd, type), c["channel_y"], c["row_y"] * 2,
                 f.constant(I64, 1), c["rows"], there, c["wide"],
             ])  # fmt: skip
+
+    def make_bands() -> list[Value]:
+        read(first)
+        count = (c["tall"] + c["band"] - 1) // c["band"]
+        each = (count + c["parts"] - 1) // c["parts"]
+        with f.loop(part * each, f.minimum((part + 1) * each, count)) as band:
+            top = band.index * c["band"]
+            rows = f.minimum(c["tall"] - top, c["band"])
+
+            def before(place: Value, size: Value) -> tuple[Value, Value]:
+                change(f.at(memory, top * c["pitch"] + place, type), changed, size, size)
+                return changed, size
+
+            tiles((rows - 1) * c["pitch"] + c["broad"], before)
+            write(first, lines, top, rows)
+        return []
+
+    def join_samples() -> list[Value]:
+        count = f.minimum(c["images"] - first, c["block"])
+        each = (c["tall"] - 1) * c["pitch"] + c["broad"]
+        with f.loop(0, count) as image:
+            read(first + image.index)
+            # What goes beyond a sample's squares is written again by the next one; beyond the last
+            # one's there has to be something, up to a whole vector.
+            change(memory, f.at(changed, image.index * each, type), c["line"], each + lanes)
+        tiles(count * each, lambda place, _: (f.at(changed, place, type), c["line"]))
+        with f.loop(0, count) as image:
+            source = f.at(lines, image.index * each * 2, type)
+            write(first + image.index, source, f.constant(I64, 0), c["tall"])
+        return []
+
+    f.choose(c["block"].eq(1), make_bands, join_samples)
     f.atomic_store(f.at(c["flags"], slot * 8, I64), f.constant(I64, 0))
     f.ret()
 
