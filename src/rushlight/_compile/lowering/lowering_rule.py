@@ -7,7 +7,7 @@ work doesn't mind, a softmax runs along the last dimension. It computes results 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._formula import ir as G
 from ..ir.iteration_space import Layout, layout_in
@@ -17,6 +17,8 @@ from ..ir.program import Instruction, Value
 if TYPE_CHECKING:
     from ..._formula.ir import Symbol
 
+#: Elements of a row at most, where rows may be shorter.
+_LONG: Final = 1 << 15
 Body = Callable[[list[Any], "Shared"], tuple[Any, ...]]
 
 
@@ -61,7 +63,25 @@ class LoopFormula:
         """Where the columns may begin, the likeliest first."""
         if self.split is not None:
             return [self.split]
-        return list(range(len(self.shape) - 1, -1, -1)) or [0]
+        found = list(range(len(self.shape) - 1, -1, -1)) or [0]
+        # Rows as long as one number of an operand counts for: a channel's plane, and not its lines.
+        # Longer ones than that leave threads too few.
+        found_at = [k for k in map(self._find_repeats, self.reads) if k]
+        first = min((k for k in found_at if size_of(self.shape[k:]) <= _LONG), default=0)
+        if first:
+            found.remove(first)
+            found.insert(0, first)
+        return found
+
+    def _find_repeats(self, v: Value) -> int:
+        """The dimension from which on a value is one number; 0 where there is none."""
+        rank = len(self.shape)
+        if self.order is not None or size_of(v.shape) == 1:
+            return 0
+        k = rank
+        while k > rank - len(v.shape) and v.shape[k - 1 - rank] == 1:
+            k -= 1
+        return k if 0 < k < rank and size_of(self.shape[k:]) > 1 else 0
 
     def spaces(self) -> list[tuple[int, int]]:
         """The spaces over which it may run, as rows by columns."""
