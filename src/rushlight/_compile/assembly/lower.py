@@ -36,6 +36,7 @@ from ..lowering.optimizer_sweeps import Sweep
 from ..passes.layout import copy_unordered
 from ..passes.memory import place_items
 from ..passes.norms import apart
+from ..passes.pools import pool_before_relu
 from ..passes.rows_last import put_rows_last
 from ..passes.scalar_inputs import bind_scalars
 from ..passes.split_reductions import in_pieces
@@ -411,6 +412,7 @@ def native_form(program: Program) -> Program:
     found.instructions = list(program.instructions)
     bind_scalars(found)
     apart(found)
+    pool_before_relu(found)
     in_pieces(found)
     put_rows_last(found)
     copy_unordered(found)
