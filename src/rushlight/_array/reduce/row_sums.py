@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._native.ufunc_loops import along
 from ..types import FLOAT32, FLOAT64
 
 if TYPE_CHECKING:
@@ -106,10 +107,13 @@ def sum_short_lines(x: Array, first: int, count: int = 1) -> Array | None:
     if (
         not groups
         or not 1 < length <= _SHORT_LINES
-        or not _MANY_LINES <= lines <= _MOST_LINES
+        or not 0 < lines <= _MOST_LINES
         or not x.flags.c_contiguous
     ):
         return None
+    if lines < _MANY_LINES:
+        found: Array | None = along("total", x.reshape(groups, lines, length), 1)
+        return found if found is None else found.reshape(before + after)
     row = ones(lines, x.dtype)[None]
     return np.matmul(row, x.reshape(groups, lines, length)).reshape(before + after)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._native.ufunc_loops import along
 from ..axes import ALL, END, axes_of, axis_of
 from ..memory import dense_layout as dense
 from ..memory.out_of_memory import allocating
@@ -62,7 +63,19 @@ def repeat_backward(g: Array, shape: tuple[int, ...], repeats: tuple[int, ...]) 
     mixed: list[int] = []
     for r, n in zip(repeats, full):
         mixed += [r, n]
-    return g.reshape(mixed).sum(tuple(range(0, 2 * len(repeats), 2))).reshape(shape)
+    parts = g.reshape(mixed)
+    if g.dtype is not FLOAT32 and g.dtype is not FLOAT64:
+        return parts.sum(tuple(range(0, 2 * len(repeats), 2))).reshape(shape)
+    for axis in range(2 * len(repeats) - 2, -1, -2):
+        if mixed[axis] != 1:
+            behind = parts.shape[axis + 1 :]
+            found: Array | None = along("total", parts, axis) if prod(behind) <= _SHORT else None
+            parts = np.add.reduce(parts, axis) if found is None else found
+            parts = parts.reshape((*mixed[:axis], 1, *behind))
+    return parts.reshape(shape)
+
+
+_SHORT: Final = 32  # elements of lines to which NumPy takes longer to come than to add
 
 
 @allocating

@@ -400,6 +400,35 @@ static void (*const firsts[2][3])(const Lanes *, const void *, npy_intp, void *,
     {largest_of_floats, largest_of_doubles, largest_of_integers},
 };
 
+/* ---- sums of few, one after the other, as NumPy adds where others lie behind -------------------- */
+
+#define TOTAL(NAME, TYPE)                                                                       \
+    FOR_MACHINE static void NAME(const Lanes *lanes, const void *x, const void *y, void *to,    \
+                                 void *places)                                                  \
+    {                                                                                           \
+        const npy_intp n = lanes->n, inner = lanes->inner;                                      \
+        const TYPE *p = x;                                                                      \
+        TYPE *restrict out = to;                                                                \
+        npy_intp o = 0;                                                                         \
+        for (; inner >= 8 && o < lanes->outer; o++, p += n * inner, out += inner) {             \
+            for (npy_intp l = 0; l < inner; l++)                                                \
+                out[l] = p[l];                                                                  \
+            for (npy_intp k = 1; k < n; k++)                                                    \
+                for (npy_intp l = 0; l < inner; l++)                                            \
+                    out[l] += p[k * inner + l];                                                 \
+        }                                                                                       \
+        for (; o < lanes->outer; o++, p += n * inner, out += inner)                             \
+            for (npy_intp l = 0; l < inner; l++) {                                              \
+                TYPE total = p[l];                                                              \
+                for (npy_intp k = 1; k < n; k++)                                                \
+                    total += p[k * inner + l];                                                  \
+                out[l] = total;                                                                 \
+            }                                                                                   \
+    }
+
+TOTAL(totals_of_floats, float)
+TOTAL(totals_of_doubles, double)
+
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 enum { LINE, SAME, TWO, TWO_SAME, PAIR, PAIR_TWO }; /* what comes of a call, and of what */
@@ -410,6 +439,7 @@ static const struct {
     Work work[3]; /* for float32, float64 and int64 */
 } kinds[] = {
     {"add", LINE, {NULL, NULL, add_integers}},
+    {"total", LINE, {totals_of_floats, totals_of_doubles, NULL}},
     {"multiply", LINE, {multiply_floats, multiply_doubles, multiply_integers}},
     {"maximum", LINE, {largest_floats, largest_doubles, largest_integers}},
     {"minimum", LINE, {smallest_floats, smallest_doubles, smallest_integers}},
