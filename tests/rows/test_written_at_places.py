@@ -144,3 +144,22 @@ def test_a_number_is_added_to_a_number(alpha: float) -> None:
     x = torch.tensor(2.0)
     assert x.index_add_(0, torch.tensor([0]), torch.tensor(3.0), alpha=alpha) is x
     assert x.item() == 2 + 3 * alpha
+
+
+def test_a_call_of_index_put_writes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rushlight._array.shape import indexing
+
+    real, calls = indexing.index_put_into, []
+
+    def count(*args: Any) -> Any:
+        calls.append(args)
+        return real(*args)
+
+    monkeypatch.setattr(indexing, "index_put_into", count)
+    x = torch.zeros(4, 3)
+    index = torch.tensor([1, 1])
+    for given in (x, x.clone().requires_grad_()):
+        for accumulate, wanted in ((False, 1.0), (True, 2.0)):
+            calls.clear()
+            found = given.index_put((index,), torch.ones(2, 3), accumulate)
+            assert float(found[1, 0].detach()) == wanted and len(calls) == 1

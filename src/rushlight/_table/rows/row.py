@@ -559,6 +559,7 @@ def _op(
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
     op.direct = op.n_out == 1 and op.lists < 0 and not op.is_view and not op.broadcasts
+    op.direct = op.direct and all(p.type != "Indices" for p in schema.params)  # which hold tensors
     op.diff_mask = sum(
         1 << pos
         for pos in op.tensors
