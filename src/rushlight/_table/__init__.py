@@ -98,14 +98,20 @@ def _key(name: str) -> tuple[str, str]:
     return namespace, short
 
 
+@cache
+def _first_names() -> list[tuple[str, str]]:
+    """The first name that each module declares, and the module."""
+    return [(names.partition(" ")[0], module) for module, names in homes.ROWS.items()]
+
+
 def _forget_halves() -> None:
     """Drops the rows of modules that couldn't be loaded to their end, which will declare them anew.
 
     That happens without memory, or in a child process whose parent was loading them.
     """
-    for module, names in homes.ROWS.items():
-        if names.partition(" ")[0] in DECLARED and f"{__name__}.{module}" not in sys.modules:
-            for name in names.split():
+    for first, module in _first_names():
+        if first in DECLARED and f"{__name__}.{module}" not in sys.modules:
+            for name in homes.ROWS[module].split():
                 for row in DECLARED.pop(name, ()):
                     NUMBERS.pop(row.node.rstrip("0123456789"), None)
 

@@ -31,10 +31,11 @@ def emit(type: Type) -> Module:
     f = module.function("column_sums", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
     c = {name: f.load(f.at(frame, k, I64), PTR if k < 2 else I64) for k, name in enumerate(FRAME)}
-    inner, part = c["inner"], share(f, chunk, c)
-    with f.loop(part.top, part.end) as outer:
-        to = f.at(c["to"], outer.index * inner + part.first, type)
-        lines = f.at(c["source"], outer.index * c["count"] * inner + part.first, type)
+    inner = c["inner"]
+    top, end, first, length = share(f, chunk, c)
+    with f.loop(top, end) as outer:
+        to = f.at(c["to"], outer.index * inner + first, type)
+        lines = f.at(c["source"], outer.index * c["count"] * inner + first, type)
         with f.loop(0, c["count"]) as k:
             line = f.at(lines, k.index * inner, type)
             fresh = k.index.eq(0)
@@ -43,6 +44,6 @@ def emit(type: Type) -> Module:
                 x = at.load(line)
                 at.store(to, f.select(fresh, x, at.load(to) + x))
 
-            each_vector(f, type, part.length, add)
+            each_vector(f, type, length, add)
     f.ret()
     return module

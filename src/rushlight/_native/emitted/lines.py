@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..llvm import target
 from ..llvm.emit import I64, Function, Type, Value
@@ -20,13 +20,13 @@ from ..llvm.emit import I64, Function, Type, Value
 UNROLLED: Final = 4
 
 
-class Places(NamedTuple):
+class Places:
     """So many elements of a line as fill a vector, or what is left of it under a mask."""
 
-    f: Function
-    type: Type
-    start: Value
-    mask: Value | None = None
+    __slots__ = ("f", "mask", "start", "type")
+
+    def __init__(self, f: Function, type: Type, start: Value, mask: Value | None = None) -> None:
+        self.f, self.type, self.start, self.mask = f, type, start, mask
 
     def load(self, line: Value, fill: float = 0) -> Value:
         """The elements of a line that begins there; `fill` beyond its end."""
@@ -108,18 +108,10 @@ def _whole(
     return start, carried
 
 
-class Share(NamedTuple):
-    """The part of some lines that a chunk is: lines from `top` to `end`, elements from `first`."""
-
-    top: Value
-    end: Value
-    first: Value
-    length: Value
-
-
-def share(f: Function, chunk: Value, c: dict[str, Value]) -> Share:
-    """A chunk's part of `outer` lines of `inner` elements: `rows` lines by `grain` elements."""
+def share(f: Function, chunk: Value, c: dict[str, Value]) -> tuple[Value, Value, Value, Value]:
+    """A chunk's part of `outer` lines of `inner` elements, `rows` lines by `grain` elements: the
+    first line, the end of lines, the first element, and how many of them."""
     pieces = (c["inner"] + (c["grain"] - 1)) // c["grain"]
     top, first = chunk // pieces * c["rows"], chunk % pieces * c["grain"]
     end = f.minimum(top + c["rows"], c["outer"])
-    return Share(top, end, first, f.minimum(c["grain"], c["inner"] - first))
+    return top, end, first, f.minimum(c["grain"], c["inner"] - first)
