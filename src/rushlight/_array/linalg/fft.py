@@ -6,7 +6,7 @@ of the operand's strides, the transformed ones after them.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,14 +29,10 @@ _INVERSE: Final = ("forward", "ortho", "backward")
 
 # Fewer elements than this aren't worth the import of SciPy.
 _MANY: Final = 4096
-_FEW: Final = 1024  # elements of a transform that takes less than what comes before it
 _SHARED: Final = 32768  # elements that are worth waking another thread
 _SINGLE: Final = (D.float32, D.complex64)
-_COMPLEX: Final[dict[RawType, RawType]] = {
-    np.dtype(np.float32): np.dtype(np.complex64),
-    np.dtype(np.float64): np.dtype(np.complex128),
-}
-_ONE: Final = np.ones(())  # a factor, and so all is computed, in double precision, as in `np.fft`
+_NARROW: Final = (np.dtype(np.float32), np.dtype(np.complex64))
+_ONE: Final = np.ones(())
 
 
 @cache
@@ -55,23 +51,70 @@ def _workers(y: Array) -> int:
 
 
 def _by_numpy(
-    single: Any, y: Array, axis: int, norm: Any, width: int, dtype: RawType, n: int | None = None
+    name: str, y: Array, axis: int, normalization: int, width: int, dtype: RawType
 ) -> Array:
-    """NumPy's transform along `axis`, of which `width` elements of a type are made; large ones
-    share the first dimension among threads: each line's result is the same."""
-    if y.size < 2 * _SHARED or len(y) < 2 or y.ndim + axis == 0:
-        return single(y, n, axis=axis, norm=norm)
+    """A transform of `np.fft` along `axis`, of which `width` elements of a type are made; large
+    ones share the first dimension among threads: each line's result is the same."""
     shape = list(y.shape)
     shape[axis] = width
+    n = width if name == "irfft" else y.shape[axis]
     out = np.empty(shape, dtype)
+    loop, factor = _loop(name, n), _factor(n, normalization, out.real.dtype)
+    if loop is None:
+        norm = (_INVERSE if name[0] == "i" else _FORWARD)[normalization]
+        single = getattr(np.fft, name)
+
+        def run(y: Array, out: Array) -> None:
+            single(y, n, axis=axis, norm=norm, out=out)
+    elif axis == -1:
+
+        def run(y: Array, out: Array) -> None:
+            loop(y, factor, out)
+    else:
+        axes = [(axis,), (), (axis,)]
+
+        def run(y: Array, out: Array) -> None:
+            loop(y, factor, out, axes=axes)
+
+    if y.size < 2 * _SHARED or len(y) < 2 or y.ndim + axis == 0:
+        run(y, out)
+        return out
     parts = min(parallel.get_num_threads(), len(y))
 
     def run_part(part: int) -> None:
         piece = slice(part * len(y) // parts, (part + 1) * len(y) // parts)
-        single(y[piece], n, axis=axis, norm=norm, out=out[piece])
+        run(y[piece], out[piece])
 
     parallel.run_chunks(parts, run_part)
     return out
+
+
+@cache
+def _loop(name: str, n: int) -> np.ufunc | None:
+    """What `np.fft` calls at last for lines of `n`, which itself takes as long as a hundred short
+    ones; None where it has others."""
+    try:
+        from numpy.fft import _pocketfft_umath as ufuncs  # type: ignore[attr-defined]
+
+        found: np.ufunc = getattr(
+            ufuncs, name if name != "rfft" else "rfft_n_odd" if n & 1 else "rfft_n_even"
+        )
+    except (ImportError, AttributeError):
+        return None
+    return found if found.signature in ("(n),()->(m)", "(m),()->(n)") else None
+
+
+@lru_cache(maxsize=512)
+def _factor(n: int, normalization: int, dtype: RawType) -> Any:
+    """What `np.fft` multiplies by; where it is 1, all is computed in double precision."""
+    if normalization == 0:
+        return _ONE
+    return np.reciprocal(n if normalization == 2 else np.sqrt(n, dtype=dtype), dtype=dtype)
+
+
+def _complex_of(dtype: RawType) -> RawType:
+    """The type of the transforms of such elements."""
+    return np.dtype(np.complex64 if dtype in _NARROW else np.complex128)
 
 
 def _scale(count: int, normalization: int) -> float:
@@ -100,15 +143,14 @@ def _transform(y: Array, count: int, forward: bool, normalization: int) -> Any:
         found = _by_kernel(y, range(-1, -count - 1, -1), forward, normalization)
         if found is not None:
             return found
-    norm: Any = (_FORWARD if forward else _INVERSE)[normalization]
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
+        norm: Any = (_FORWARD if forward else _INVERSE)[normalization]
         along = better.fftn if forward else better.ifftn
         return along(y, axes=tuple(range(-count, 0)), norm=norm, workers=_workers(y))
-    single = np.fft.fft if forward else np.fft.ifft
-    dtype = _COMPLEX.get(y.dtype, y.dtype)
+    name, dtype = "fft" if forward else "ifft", _complex_of(y.dtype)
     for k in range(1, count + 1):
-        y = _by_numpy(single, y, -k, norm, y.shape[-k], dtype)
+        y = _by_numpy(name, y, -k, normalization, y.shape[-k], dtype)
     return y
 
 
@@ -116,6 +158,8 @@ def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Ar
     """The transform of `x` over `dim`."""
     if not dim:
         return x.copy()
+    if _is_last(x, dim):
+        return _in_order(_transform(x, 1, forward, normalization))
     strides = byte_strides(x)
     dim = _by_stride(strides, dim)
     order = _order(strides, dim)
@@ -124,14 +168,13 @@ def c2c(x: Array, dim: tuple[int, ...], normalization: int, forward: bool) -> Ar
 
 def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> Array:
     """The transform of a real `x` over `dim`; `onesided` leaves out what symmetry gives."""
-    few = x.size <= _FEW and 0 not in x.shape and 1 not in x.shape  # whose strides may be their own
-    if onesided and few and dim == (x.ndim - 1,) and x.flags.c_contiguous:
-        return _halve(x, _FORWARD[normalization])
-    strides = byte_strides(x)
-    dim = (*_by_stride(strides, dim[:-1]), dim[-1])
-    order = _order(strides, dim)
-    norm: Any = _FORWARD[normalization]
-    y = x.transpose(order)
+    if _is_last(x, dim):
+        y, order = x, tuple(range(x.ndim))
+    else:
+        strides = byte_strides(x)
+        dim = (*_by_stride(strides, dim[:-1]), dim[-1])
+        order = _order(strides, dim)
+        y = x.transpose(order)
     if not onesided:
         return _back(_transform(y, len(dim), True, normalization), order)
     if y.size >= kernels.LEAST:
@@ -143,39 +186,12 @@ def r2c(x: Array, dim: tuple[int, ...], normalization: int, onesided: bool) -> A
             return _back(found, order)
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
-        axes = tuple(range(-len(dim), 0))
+        axes, norm = tuple(range(-len(dim), 0)), _FORWARD[normalization]
         return _back(better.rfftn(y, axes=axes, norm=norm, workers=_workers(y)), order)
-    y = _halve(y, norm)
+    y = _by_numpy("rfft", y, -1, normalization, y.shape[-1] // 2 + 1, _complex_of(y.dtype))
     for k in range(2, len(dim) + 1):
-        y = _by_numpy(np.fft.fft, y, -k, norm, y.shape[-k], y.dtype)
+        y = _by_numpy("fft", y, -k, normalization, y.shape[-k], y.dtype)
     return _back(y, order)
-
-
-def _halve(y: Array, norm: Any) -> Array:
-    """The one-sided transform over the last dimension: for short rows what `np.fft` calls at last,
-    which itself takes twice as long."""
-    loops = _loops() if y.size <= _FEW and norm == "backward" and y.shape[-1] else None
-    kinds = _COMPLEX.get(y.dtype)
-    if kinds is None:
-        return np.fft.rfft(y, axis=-1, norm=norm)
-    if loops is None:
-        return _by_numpy(np.fft.rfft, y, -1, norm, y.shape[-1] // 2 + 1, kinds)
-    count = y.shape[-1]
-    out = np.empty((*y.shape[:-1], count // 2 + 1), kinds)
-    loops[count & 1](y, _ONE, out)
-    return out
-
-
-@cache
-def _loops() -> tuple[np.ufunc, np.ufunc] | None:
-    """The ufuncs of `np.fft.rfft` for even and for odd lengths; None where it has others."""
-    try:
-        from numpy.fft import _pocketfft_umath as ufuncs  # type: ignore[attr-defined]
-
-        found = ufuncs.rfft_n_even, ufuncs.rfft_n_odd
-    except (ImportError, AttributeError):
-        return None
-    return found if all(u.signature == "(n),()->(m)" for u in found) else None
 
 
 def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) -> Array:
@@ -185,19 +201,33 @@ def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) 
         if 2 * x.size >= kernels.LEAST and x.ndim - 1 not in dim[:-1]:
             columns = _by_kernel(x, dim[:-1], False, normalization)
         x = c2c(x, dim[:-1], normalization, False) if columns is None else columns
-    order = _order(byte_strides(x), dim[-1:])
-    norm: Any = _INVERSE[normalization]
-    y = x.transpose(order)
+    if _is_last(x, dim[-1:]):
+        y, order = x, tuple(range(x.ndim))
+    else:
+        order = _order(byte_strides(x), dim[-1:])
+        y = x.transpose(order)
     if 2 * y.size >= kernels.LEAST:
         found = kernels.fft.c2r(y, last_dim_size, _scale(last_dim_size, normalization))
         if found is not None:
             return _back(found, order)
     better = _scipy() if y.size >= _MANY else None
     if better is not None:
+        norm = _INVERSE[normalization]
         made = better.irfft(y, last_dim_size, axis=-1, norm=norm, workers=_workers(y))
         return _back(made, order)
-    dtype = y.real.dtype
-    return _back(_by_numpy(np.fft.irfft, y, -1, norm, last_dim_size, dtype, last_dim_size), order)
+    dtype = np.dtype(np.float32 if y.dtype in _NARROW else np.float64)
+    # Those of other lengths are cut, or zeros stand for what isn't there.
+    width = last_dim_size // 2 + 1
+    if y.shape[-1] > width:
+        y = y[..., :width]
+    elif y.shape[-1] < width:
+        y = np.concatenate([y, np.zeros((*y.shape[:-1], width - y.shape[-1]), y.dtype)], -1)
+    return _back(_by_numpy("irfft", y, -1, normalization, last_dim_size, dtype), order)
+
+
+def _is_last(x: Array, dim: tuple[int, ...]) -> bool:
+    """Whether `dim` is the last dimension of elements in order; sizes of 1 may have other steps."""
+    return dim == (x.ndim - 1,) and x.flags.c_contiguous and not (0 in x.shape or 1 in x.shape)
 
 
 def _by_stride(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
@@ -209,9 +239,12 @@ def _order(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
     return (*sorted(rest, key=lambda d: -strides[d]), *dim)
 
 
+def _in_order(y: Array) -> Array:
+    return y if y.flags.c_contiguous else in_order_copy(y)
+
+
 def _back(y: Array, order: tuple[int, ...]) -> Array:
-    if not y.flags.c_contiguous:
-        y = in_order_copy(y)
+    y = _in_order(y)
     if order == tuple(range(len(order))):
         return y
     inverse = [0] * len(order)
