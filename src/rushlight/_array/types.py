@@ -15,6 +15,7 @@ from .memory import dense_layout as dense
 from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
 from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
+from .memory.places import address as address, element_strides, overlap, owner as owner
 from .narrow import Narrow as Narrow, find_type, fit, is_complex32, is_narrow as is_narrow, wide_of
 
 if TYPE_CHECKING:
@@ -342,15 +343,8 @@ def refuse_shared(array: Array, other: Array, whole: bool = False) -> None:
     """
     if whole and other is array and array.size:
         raise RuntimeError(errors.SHARED_WITH_WRITTEN)
-    if owner(array) is not owner(other) or not array.size or not other.size:
-        return
-    if not (is_dense(array) and is_dense(other)):
-        return
-    start, begin = address(array), address(other)
-    if start >= begin + other.nbytes or begin >= start + array.nbytes:
-        return
-    same = start == begin and array.nbytes == other.nbytes and array.strides == other.strides
-    if whole or not same:
+    found = overlap(array, other)
+    if found == 1 or (found and whole):
         raise RuntimeError(errors.SHARED_WITH_WRITTEN)
 
 
@@ -516,8 +510,7 @@ def byte_strides(array: Array) -> tuple[int, ...]:
     if array.size == 0 and not any(array.strides):
         # NumPy may give arrays without elements strides of zero.
         return contiguous_strides(array.shape)
-    size = array.itemsize
-    return tuple([s // size for s in array.strides])
+    return element_strides(array)
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -528,18 +521,6 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
         found.append(step)
         step *= max(n, 1)
     return tuple(reversed(found))
-
-
-def address(array: Array) -> int:
-    """The address of the first element."""
-    return int(array.__array_interface__["data"][0]) if array.size else 0
-
-
-def owner(array: Array) -> Any:
-    """The array that owns the memory of a view."""
-    while isinstance(array.base, ndarray):
-        array = array.base
-    return array
 
 
 def is_part(array: Array) -> bool:

@@ -19,7 +19,13 @@ from ..._base import dtypes as D, errors
 from ..axes import axis_of
 from ..memory.dense_layout import bits_of
 from ..memory.exported import is_fixed
-from ..types import byte_strides, from_raw, owner, to_raw
+from ..memory.places import (
+    address,
+    element_strides as element_strides,
+    owner,
+    storage_offset as storage_offset,
+)
+from ..types import byte_strides, from_raw, to_raw
 
 if TYPE_CHECKING:
     from ..annotations import RawType
@@ -44,11 +50,7 @@ def window(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], skip: int =
     if not whole.flags.c_contiguous:
         # A spread NumPy scalar: what lends the memory is no array.
         whole = np.frombuffer(owner(x).base, np.uint8)
-    return np.ndarray(shape, x.dtype, whole, _first(x) - _first(whole) + skip, strides)
-
-
-def _first(x: Any) -> int:
-    return x.__array_interface__["data"][0]
+    return np.ndarray(shape, x.dtype, whole, address(x) - address(whole) + skip, strides)
 
 
 def storage(x: Any) -> Any:
@@ -61,19 +63,6 @@ def storage(x: Any) -> Any:
         order = sorted(range(whole.ndim), key=lambda d: -whole.strides[d])
         whole = whole.transpose(order)
     return whole
-
-
-def element_strides(x: Any) -> tuple[int, ...]:
-    """The strides of `x`, in elements."""
-    size = x.itemsize
-    return tuple([s // size for s in x.strides])
-
-
-def storage_offset(x: Any) -> int:
-    """How many elements lie before the first of `x` in the memory that it is part of."""
-    if not x.size or not isinstance(x.base, np.ndarray):  # its own memory begins with it
-        return 0
-    return (_first(x) - _first(storage(x))) // int(x.itemsize)
 
 
 def own_offset(x: Any) -> int:
@@ -268,7 +257,7 @@ def view_as_real(x: Any, part: RawType | None = None) -> Any:
 
 def _parts(x: Any, part: Any) -> Any:
     whole = storage(x)
-    skip = _first(x) - _first(whole)
+    skip = address(x) - address(whole)
     return np.ndarray(x.shape + (2,), part, whole, skip, x.strides + (part.itemsize,))
 
 
@@ -304,7 +293,7 @@ def view_as_complex(x: Any) -> Any:
     if not x.size:
         return np.ndarray(x.shape[:-1], wide, np.empty(0, wide), 0, strides)
     whole = storage(x)
-    return np.ndarray(x.shape[:-1], wide, whole, _first(x) - _first(whole), strides)
+    return np.ndarray(x.shape[:-1], wide, whole, address(x) - address(whole), strides)
 
 
 # ---- gradients --------------------------------------------------------------------------------

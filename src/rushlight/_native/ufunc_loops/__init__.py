@@ -42,7 +42,8 @@ sums by the loops of `matmul` and `vecdot`.
 
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
-`fields.c` says what tensors are asked about their arrays: shapes, and whether they lie in order.
+`fields.c` says what tensors are asked about their arrays: shapes, whether they lie in order, and
+where in whose memory (`_array.memory.places`).
 
 Nobody looks at the processor's flags after the loops, so there are no warnings: see decision 23.
 """

@@ -113,8 +113,128 @@ static PyObject *set_size(PyObject *module, PyObject *type)
     Py_RETURN_NONE;
 }
 
+/* ---- where an array lies -------------------------------------------------------------------- */
+
+static int refuse_others(PyObject *x)
+{
+    if (PyArray_Check(x))
+        return 0;
+    PyErr_Format(PyExc_TypeError, "an array is needed, not %s", Py_TYPE(x)->tp_name);
+    return -1;
+}
+
+/* The array that owns the memory: a borrowed reference, as `x` or a base that `x` holds. */
+static PyArrayObject *find_owner(PyArrayObject *x)
+{
+    for (PyObject *base; (base = PyArray_BASE(x)) != NULL && PyArray_Check(base);)
+        x = (PyArrayObject *)base;
+    return x;
+}
+
+static PyObject *owner(PyObject *module, PyObject *x)
+{
+    return Py_NewRef(PyArray_Check(x) ? (PyObject *)find_owner((PyArrayObject *)x) : x);
+}
+
+static PyObject *address(PyObject *module, PyObject *x)
+{
+    if (refuse_others(x) < 0)
+        return NULL;
+    return PyLong_FromSsize_t(
+        PyArray_SIZE((PyArrayObject *)x) == 0 ? 0 : (Py_ssize_t)PyArray_DATA((PyArrayObject *)x));
+}
+
+/* As Python divides whole numbers; `size` is positive. */
+static npy_intp divide(npy_intp n, npy_intp size)
+{
+    return n / size - (n % size < 0);
+}
+
+static PyObject *storage_offset(PyObject *module, PyObject *array)
+{
+    if (!PyArray_Check(array)) /* a number has its own memory */
+        return PyLong_FromLong(0);
+    PyArrayObject *x = (PyArrayObject *)array, *whole = find_owner(x);
+    npy_intp size = PyArray_ITEMSIZE(x);
+    if (whole == x || PyArray_SIZE(x) == 0 || size == 0)
+        return PyLong_FromLong(0);
+    return PyLong_FromSsize_t(divide(PyArray_BYTES(x) - PyArray_BYTES(whole), size));
+}
+
+static PyObject *element_strides(PyObject *module, PyObject *array)
+{
+    if (PyArray_IsScalar(array, Generic))
+        return PyTuple_New(0);
+    if (refuse_others(array) < 0)
+        return NULL;
+    PyArrayObject *x = (PyArrayObject *)array;
+    int rank = PyArray_NDIM(x);
+    npy_intp size = PyArray_ITEMSIZE(x);
+    PyObject *found = PyTuple_New(rank);
+    for (int k = 0; found != NULL && k < rank; k++) {
+        PyObject *n = PyLong_FromSsize_t(size == 0 ? 0 : divide(PyArray_STRIDE(x, k), size));
+        if (n == NULL)
+            Py_CLEAR(found);
+        else
+            PyTuple_SET_ITEM(found, k, n);
+    }
+    return found;
+}
+
+/* Whether the elements fill their memory without gaps or overlap, in some order. */
+static int fills(PyArrayObject *x)
+{
+    int rank = 0;
+    npy_intp sizes[NPY_MAXDIMS], steps[NPY_MAXDIMS], expected = PyArray_ITEMSIZE(x);
+    if (PyArray_IS_C_CONTIGUOUS(x))
+        return 1;
+    for (int k = 0; k < PyArray_NDIM(x); k++) {
+        npy_intp n = PyArray_DIM(x, k), step = PyArray_STRIDE(x, k);
+        int at = rank;
+        if (n == 1)
+            continue;
+        for (; at > 0 && steps[at - 1] > step; at--)
+            sizes[at] = sizes[at - 1], steps[at] = steps[at - 1];
+        sizes[at] = n, steps[at] = step;
+        rank++;
+    }
+    for (int k = 0; k < rank; k++) {
+        if (steps[k] != expected)
+            return 0;
+        expected *= sizes[k];
+    }
+    return 1;
+}
+
+/* (a, b): whether one memory has elements of both, where neither leaves gaps; 2 where they are the
+   same elements in the same order. */
+static PyObject *overlap(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "overlap() takes two arrays");
+        return NULL;
+    }
+    if (!PyArray_Check(args[0]) || !PyArray_Check(args[1]))
+        return PyLong_FromLong(0);
+    PyArrayObject *a = (PyArrayObject *)args[0], *b = (PyArrayObject *)args[1];
+    char *start = PyArray_BYTES(a), *begin = PyArray_BYTES(b);
+    if (find_owner(a) != find_owner(b) || PyArray_SIZE(a) == 0 || PyArray_SIZE(b) == 0 ||
+        start >= begin + PyArray_NBYTES(b) || begin >= start + PyArray_NBYTES(a) || !fills(a) ||
+        !fills(b))
+        return PyLong_FromLong(0);
+    int same = start == begin && PyArray_NBYTES(a) == PyArray_NBYTES(b) &&
+               PyArray_NDIM(a) == PyArray_NDIM(b) &&
+               PyArray_CompareLists(PyArray_STRIDES(a), PyArray_STRIDES(b), PyArray_NDIM(a));
+    return PyLong_FromLong(1 + same);
+}
+
 static PyMethodDef methods[] = {
+    {"overlap", (PyCFunction)overlap, METH_FASTCALL, "Whether one memory has elements of both."},
     {"set_size", set_size, METH_O, "Names the class of shapes."},
+    {"owner", owner, METH_O, "The array that owns the memory of a view."},
+    {"address", address, METH_O, "The address of the first element; 0 where there is none."},
+    {"storage_offset", storage_offset, METH_O, "Elements before the first in the owner's memory."},
+    {"element_strides", element_strides, METH_O, "The strides in elements."},
     {NULL}
 };
 

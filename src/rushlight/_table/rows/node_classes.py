@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..._array import types as T
-from ..._array.shape.as_strided import element_strides
+from ..._array.memory.places import element_strides
 from ..._base import errors
 from ..._base.schema import REQUIRED, Schema
 from ..._core.node import OPERANDS, Node

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._array import types as T
 from ..._array.axes import axes_of
 from ..._array.memory.meta import MetaArray, meta_array, with_strides
-from ..._array.shape.as_strided import element_strides
+from ..._array.memory.places import element_strides
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._core import slow
