@@ -91,61 +91,6 @@ static void sort_dims(PyArrayObject *const *both, int rank, const npy_intp *size
     }
 }
 
-/* The strides of an array of dimensions in an order, the last one first. */
-static void fill_strides(int rank, const npy_intp *sizes, const int *order, npy_intp item,
-                         npy_intp *strides)
-{
-    for (int k = 0; k < rank; k++) {
-        strides[order[k]] = item;
-        item *= sizes[order[k]];
-    }
-}
-
-/* The order that the result of an operation is to have where that isn't NumPy's, so that nobody copies
-   it: that of the first operand which tells two dimensions apart. See `dense_layout.order_like`. */
-static void sort_by_first(PyArrayObject *const *both, int rank, const npy_intp *sizes, npy_intp item,
-                          int *order)
-{
-    npy_intp steps[2][DIMENSIONS], own[DIMENSIONS];
-    int in_order = 1, alike = 1;
-    fill_strides(rank, sizes, order, item, own);
-    for (int o = 0; o < 2; o++) {
-        int lead = rank - PyArray_NDIM(both[o]);
-        if (lead == rank)
-            return;
-        in_order = in_order && PyArray_IS_C_CONTIGUOUS(both[o]);
-        for (int k = 0; k < rank; k++) {
-            int same = k >= lead && PyArray_DIM(both[o], k - lead) == sizes[k];
-            steps[o][k] = same ? PyArray_STRIDE(both[o], k - lead) : 0;
-            alike = alike && k >= lead && PyArray_STRIDE(both[o], k - lead) == own[k];
-        }
-    }
-    if (in_order || alike || rank < 2)
-        return;
-    for (int k = 0; k < rank; k++)
-        order[k] = rank - 1 - k;
-    for (int last = 1; last < rank; last++) {
-        int outer = last;
-        for (int inner = last - 1; inner >= 0; inner--) {
-            int a = order[inner], b = order[outer], told = 0;
-            for (int o = 0; o < 2 && !told; o++) {
-                npy_intp here = steps[o][a], there = steps[o][b];
-                if (here == 0 || there == 0)
-                    continue;
-                if (here > there || (here == there && sizes[a] > sizes[b])) {
-                    order[inner] = b, order[outer] = a;
-                    outer = inner;
-                }
-                else if (here == there)
-                    continue;
-                told = 1;
-            }
-            if (told && outer != inner)
-                break;
-        }
-    }
-}
-
 /* Reads the dimensions in an order; those that step alike are one. */
 static void read_axes(Blocks *b, int rank, const npy_intp *sizes, npy_intp steps[2][DIMENSIONS],
                       const int *order)
@@ -170,8 +115,11 @@ static void read_axes(Blocks *b, int rank, const npy_intp *sizes, npy_intp steps
 /* A new array whose dimensions lie in an order, the last one first. */
 static PyArrayObject *new_in_order(PyArray_Descr *descr, int rank, npy_intp *sizes, const int *order)
 {
-    npy_intp strides[DIMENSIONS];
-    fill_strides(rank, sizes, order, PyDataType_ELSIZE(descr), strides);
+    npy_intp strides[DIMENSIONS], step = PyDataType_ELSIZE(descr);
+    for (int k = 0; k < rank; k++) {
+        strides[order[k]] = step;
+        step *= sizes[order[k]];
+    }
     Py_INCREF(descr);
     return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, sizes, strides, NULL, 0,
                                                  NULL);

@@ -530,7 +530,6 @@ static PyObject *call_by_blocks(Function *self, PyObject *const *args)
     if (!read_steps(both, rank, steps))
         return NULL;
     sort_dims(both, rank, sizes, steps, order);
-    sort_by_first(both, rank, sizes, b.out_item, order);
     read_axes(&b, rank, sizes, steps, order);
     /* What rounds in ways of its own gets what NumPy's loop would get, row by row. */
     if (chain->even && (size > self->most || size > chain->most || b.axes == 0 || b.sizes[0] < 8))
