@@ -102,3 +102,23 @@ def test_large_arrays_and_nothing_that_leaks() -> None:
     assert counts[1] == counts[2]
     borrow(x[:1, :1], (100_000, 0), "replicate")  # of more bytes than are made in C
     assert plain.calls == 1
+
+
+def test_dimensions_in_another_order_are_copied_as_numpy_does_it() -> None:
+    plain = Plain(lambda x: np.array(x, order="C"))
+    copy = ufunc_loops.copy(plain, "O")
+    rng = np.random.default_rng(2)
+    for turn in range(300):
+        rank = int(rng.integers(1, 5))
+        x = drawn(tuple(int(n) for n in rng.integers(1, 20, rank)), TYPES[turn % len(TYPES)])
+        x = x.transpose(rng.permutation(rank))
+        if turn % 3 == 0:
+            x = x[..., ::2] if turn % 2 else x[::-1]
+        if turn % 5 == 0:
+            x = np.broadcast_to(x[..., :1], (*x.shape[:-1], 33))
+        assert same(copy(x), np.array(x, order="C")), (x.shape, x.strides)
+    heads = drawn((16, 64, 8, 32), "f4").transpose(0, 2, 1, 3)  # of more bytes than others may have
+    plain.calls = 0
+    assert same(copy(heads), np.array(heads, order="C")) and plain.calls == 0
+    assert same(copy(heads.transpose(3, 0, 1, 2)), np.array(heads.transpose(3, 0, 1, 2), order="C"))
+    assert plain.calls == 1

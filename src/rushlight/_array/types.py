@@ -10,6 +10,7 @@ import numpy as np
 
 from .._base import dtypes as D, errors
 from .._base.caller import say_once
+from .._native import ufunc_loops
 from . import kernels
 from .memory import dense_layout as dense
 from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
@@ -227,13 +228,16 @@ class Layout:
         self.shape = shape
 
 
-def in_order_copy(array: Array) -> Any:
+def _in_order_copy(array: Array) -> Any:
     """A copy in C order."""
     if array.size >= kernels.LEAST and not array.flags.c_contiguous:
         found = kernels.transpose.copy_in_order(array)
         if found is not None:
             return found
     return np.array(array, order="C")
+
+
+in_order_copy: Final = ufunc_loops.copy(_in_order_copy, "O")
 
 
 def copy_like(array: Array, like: Any) -> Any:

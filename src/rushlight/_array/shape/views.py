@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..._base.annotations import Shape, TensorLike
     from ..annotations import Array
 
+_NEVER_COPIES: Final = hasattr(np, "unstack")  # NumPy from 2.1 on, where that is asked
 _VIEW_ERROR: Final = (
     "view size is not compatible with input tensor's size and stride (at least one dimension "
     "spans across "
@@ -63,12 +64,17 @@ def resolve_shape(count: int, size: tuple[int, ...]) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{errors.shape_text(size)}' is invalid for input of size {count}")
 
 
-def reshape_array(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
-    """`x` in another shape, and whether that is a view.
+def reshape_array(x: Array, size: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
+    """The shape that `x` has as `size`, and whether it has it as a view.
 
     Raises:
         RuntimeError: where `x` has no such shape.
     """
+    if _NEVER_COPIES and not x.flags.c_contiguous:
+        try:
+            return x.reshape(size, copy=False).shape, True
+        except ValueError:  # where it would be a copy, or there is no such shape
+            return resolve_shape(x.size, size), False
     try:
         found = x.reshape(size)
     except MemoryError as error:
@@ -79,9 +85,9 @@ def reshape_array(x: Array, size: tuple[int, ...]) -> tuple[Any, bool]:
     if x.flags.c_contiguous:
         if not x.size:
             resolve_shape(0, size)
-        return found, True
+        return found.shape, True
     base = found.base
-    return found, base is x or (base is not None and base is x.base) or not x.size
+    return found.shape, base is x or (base is not None and base is x.base) or not x.size
 
 
 def view(x: Array, size: tuple[int, ...]) -> TensorLike:
@@ -91,9 +97,10 @@ def view(x: Array, size: tuple[int, ...]) -> TensorLike:
         RuntimeError: where `x` has no such shape, or its layout doesn't allow it.
     """
     if not x.flags.c_contiguous:
-        found, shared = reshape_array(x, size)
+        shape, shared = reshape_array(x, size)
         if not shared:
             raise RuntimeError(_VIEW_ERROR)
+        found = x.reshape(shape)
     else:
         try:
             found = x.reshape(size)

@@ -4,6 +4,7 @@
 #define DIMENSIONS 8
 #define BYTES (1 << 16) /* of a result, or of one that isn't in the order of what is read: */
 #define MORE (1 << 21)
+#define ROW 32 /* bytes of lines that are worth copying each by itself */
 #define LONG (1 << 18) /* from which others may run meanwhile */
 #define FURTHEST (1 << 24) /* of a number that is asked for */
 
@@ -598,18 +599,20 @@ static PyObject *join(PyObject *list, PyObject *along, int anew)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-/* Whether elements come several times, or lie in the order in which they are written. */
+/* Whether elements come several times, lie in the order in which they are written, or do so along the
+   last dimension, of so many bytes that the rest doesn't matter. */
 static int is_read_onwards(PyObject *x)
 {
     int repeats = 0, onwards = 1;
-    npy_intp last = NPY_MAX_INTP;
+    npy_intp last = NPY_MAX_INTP, size = 0;
     for (int k = 0; Py_TYPE(x) == &PyArray_Type && k < PyArray_NDIM((PyArrayObject *)x); k++) {
         npy_intp stride = PyArray_STRIDE((PyArrayObject *)x, k);
         repeats |= stride == 0;
         onwards &= stride >= 0 && stride <= last;
-        last = stride;
+        last = stride, size = PyArray_DIM((PyArrayObject *)x, k);
     }
-    return repeats || onwards;
+    return repeats || onwards ||
+           (last == PyArray_ITEMSIZE((PyArrayObject *)x) && size * last >= ROW);
 }
 
 /* The first letter says which: "F" dimensions turned around, "R" right angles, "M" elements moved,

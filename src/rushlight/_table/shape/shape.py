@@ -292,10 +292,10 @@ def _lay_anew(input: Tensor, size: tuple[int, ...]) -> Any:
         return apply_n(unsafe_view.op, [input, size])
     if has_shape(array, size):
         return apply_view(reshape_alias.op, input, (size,))
-    found, shared = raw.reshape_array(array, size)
+    shape, shared = raw.reshape_array(array, size)
     if shared:
         return apply_view(reshape_alias.op, input, (size,))
-    return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), tuple(found.shape)])
+    return apply_n(unsafe_view.op, [apply1(clone_contiguous.op, input), shape])
 
 
 def _resolve(input: Tensor, shape: tuple[Any, ...], kwargs: Keywords) -> tuple[int, ...]:
