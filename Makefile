@@ -149,7 +149,7 @@ wheel: $(VENV)/.dev  ## the wheel that is published: plain Python, everywhere th
 	@rm -rf build/lib dist
 	@RUSHLIGHT_PURE=1 $(PY) -m pip wheel --disable-pip-version-check -q --no-deps --no-build-isolation -w dist .
 	@ls -l dist
-	@test $$(stat -c %s dist/*.whl 2>/dev/null || stat -f %z dist/*.whl) -le 2750000 || { echo "the wheel is larger than 2.75 MB"; exit 1; }
+	@test $$(stat -c %s dist/*.whl 2>/dev/null || stat -f %z dist/*.whl) -le 2800000 || { echo "the wheel is larger than 2.8 MB"; exit 1; }
 
 clean:  ## removes what was built and installed here
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
