@@ -59,11 +59,11 @@ def test_an_index_outside_is_refused() -> None:
     for wrong in (100, -1, 1 << 62, -(1 << 63)):
         x, index, src = _operands((100, 100), 1, torch.float32)
         index[50, 3] = wrong
-        version = x._version
+        version, before = x._version, x.clone()
         for given in (src, 2.0):
             with pytest.raises(RuntimeError, match="out of bounds"):
                 x.scatter_(1, index, given)
-        assert x._version == version
+        assert x._version == version and torch.equal(x, before)
         with pytest.raises(RuntimeError):
             x.scatter_(1, index.float(), src)
     x, index, src = _operands((100, 100), 1, torch.float32)

@@ -42,7 +42,7 @@ static const npy_int64 *read_indices(PyObject *x)
 }
 
 /* Whether indices that lie one after the other are all below a number, and none is negative. */
-static int are_below(const npy_int64 *at, npy_intp size, npy_intp many)
+FOR_MACHINE static int are_below(const npy_int64 *at, npy_intp size, npy_intp many)
 {
     npy_uint64 wrong = 0; /* its sign: compilers make vectors of that */
     for (npy_intp k = 0; k < size; k++)
@@ -141,8 +141,8 @@ static int overlap(PyArrayObject *x, PyArrayObject *other)
 }
 
 /* An array with elements written, or added, where indices name places along a dimension: for it, the
-   dimension, the indices and the elements, an array or a number. A copy of it, or itself: what comes
-   before an index that is outside is written then, as in PyTorch. */
+   dimension, the indices and the elements, an array or a number. A copy of it, or itself: then nothing
+   is written where an index is outside. */
 static PyObject *change_along(PyObject *const *args, int add, int itself)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3], *index;
@@ -182,7 +182,8 @@ static PyObject *change_along(PyObject *const *args, int add, int itself)
     PyArrayObject *out = x;
     if (itself) {
         if (!PyArray_ISWRITEABLE(x) || overlap(x, index) ||
-            (lines.step != 0 && overlap(x, source)))
+            (lines.step != 0 && overlap(x, source)) ||
+            !are_below(lines.at, PyArray_SIZE(index), lines.many))
             return NULL;
         Py_INCREF(x);
     }
