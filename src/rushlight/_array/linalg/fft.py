@@ -31,7 +31,7 @@ _INVERSE: Final = ("forward", "ortho", "backward")
 _MANY: Final = 4096
 _SHARED: Final = 32768  # elements that are worth waking another thread
 _SINGLE: Final = (D.float32, D.complex64)
-_NARROW: Final = (np.dtype(np.float32), np.dtype(np.complex64))
+_NARROW: Final = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.complex64))
 _ONE: Final = np.ones(())
 
 
@@ -59,7 +59,8 @@ def _by_numpy(
     shape[axis] = width
     n = width if name == "irfft" else y.shape[axis]
     out = np.empty(shape, dtype)
-    loop, factor = _loop(name, n), _factor(n, normalization, out.real.dtype)
+    parts_of = y.real.dtype if y.dtype.kind in "fc" else _ONE.dtype
+    loop, factor = _loop(name, n), _factor(n, normalization, parts_of)
     if loop is None:
         norm = (_INVERSE if name[0] == "i" else _FORWARD)[normalization]
         single = getattr(np.fft, name)

@@ -35,13 +35,13 @@ _INT64 = np.dtype(np.int64)
 _UINT64 = np.dtype(np.uint64)
 
 
-def fits(x: Any, most: int = _SMALL) -> bool:
+def fits(x: Any, most: int | None = None) -> bool:
     """Whether `x` is a small contiguous matrix of float32 or float64, not empty."""
     dtype = x.dtype
     return (
         x.ndim == 2
         and (dtype is FLOAT32 or dtype is FLOAT64)
-        and 0 < x.size <= most
+        and 0 < x.size <= (_SMALL if most is None else most)
         and x.flags.c_contiguous
     )
 
@@ -55,7 +55,7 @@ def _exponentials(x: Array) -> tuple[Array, ...] | None:
     return None
 
 
-def names_classes(x: Array, target: Array, most: int = _SMALL) -> bool:
+def names_classes(x: Array, target: Array, most: int | None = None) -> bool:
     """Whether `target` has one class of `x` for each of its rows, and `fits(x, most)`."""
     return bool(
         fits(x, most)

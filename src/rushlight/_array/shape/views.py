@@ -97,10 +97,9 @@ def view(x: Array, size: tuple[int, ...]) -> TensorLike:
         RuntimeError: where `x` has no such shape, or its layout doesn't allow it.
     """
     if not x.flags.c_contiguous:
-        shape, shared = reshape_array(x, size)
-        if not shared:
+        if not reshape_array(x, size)[1]:
             raise RuntimeError(_VIEW_ERROR)
-        found = x.reshape(shape)
+        found = x.reshape(size)
     else:
         try:
             found = x.reshape(size)

@@ -115,6 +115,8 @@ static void copy_lines(const char *from, npy_intp rows, npy_intp row, npy_intp s
         COPY_LINES(npy_uint32)
     else if (item == 8)
         COPY_LINES(npy_uint64)
+    else if (item == 2)
+        COPY_LINES(npy_uint16)
     else if (item == 1)
         COPY_LINES(npy_uint8)
     else
