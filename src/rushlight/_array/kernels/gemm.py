@@ -193,19 +193,17 @@ def _stacks(lead: tuple[int, ...], stacks: list[Array]) -> list[tuple[int, ...]]
     where two strides don't say it.
     """
     size = stacks[0].itemsize
+    none = (0,) * len(stacks)
+    found: list[tuple[int, tuple[int, ...]]] = []  # from the last dimension on; even steps merged
     if any(step % size for x in stacks for step in x.strides):
         return None
-    steps = []  # of each dimension, from the last one on
-    for axis in range(1, len(lead) + 1):
-        steps.append(tuple([
-            x.strides[-2 - axis] // size if x.ndim > 1 + axis and x.shape[-2 - axis] != 1 else 0
-            for x in stacks
-        ]))  # fmt: skip
-    none = (0,) * len(stacks)
-    found: list[tuple[int, tuple[int, ...]]] = []  # dimensions that step evenly, merged
-    for count, step in zip(reversed(lead), steps, strict=True):
+    for axis, count in enumerate(reversed(lead), 3):
         if count == 1:
             continue
+        step = tuple([
+            x.strides[-axis] // size if x.ndim >= axis and x.shape[-axis] != 1 else 0
+            for x in stacks
+        ])  # fmt: skip
         if found and step == tuple([n * found[-1][0] for n in found[-1][1]]):
             found[-1] = found[-1][0] * count, found[-1][1]
         else:
