@@ -1,6 +1,5 @@
 """LAPACK in NumPy's OpenBLAS: what the routines give is what their names say, as SciPy's do."""
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 from rushlight._array.kernels import openblas
 from rushlight._array.linalg import lapack, openblas_lapack
+from tests.native.loops import run_at_once
 
 if openblas.find() is None:
     pytest.skip("NumPy came without OpenBLAS", allow_module_level=True)
@@ -164,9 +164,5 @@ def test_several_threads_factor_at_once() -> None:
             if not (near(found, expected) and np.isfinite(q).all()):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_at_once(run)
     assert not wrong

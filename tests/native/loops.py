@@ -3,7 +3,8 @@
 import importlib.util
 import subprocess
 import sysconfig
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,12 @@ class Plain:
     def __call__(self, *args: object) -> Any:
         self.calls += 1
         return self.function(*args)
+
+
+def run_at_once(run: Callable[[int], None]) -> None:
+    """Calls a function with 0 to 3, each on a thread of its own, and waits for all."""
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

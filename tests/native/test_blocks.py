@@ -3,7 +3,6 @@
 import gc
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from rushlight._array.elementwise import chains
 from rushlight._array.memory import parallel
 from rushlight._native import ufunc_loops
 from rushlight._native.llvm import target
-from tests.native.loops import Plain, module, same
+from tests.native.loops import Plain, module, run_at_once, same
 
 ARITHMETIC = [np.add, np.subtract, np.multiply, np.true_divide]
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
@@ -223,11 +222,7 @@ def test_several_threads_call_at_once(build: Any) -> None:
             if not same(made(a, b), a * b):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_at_once(run)
     assert not wrong
 
 

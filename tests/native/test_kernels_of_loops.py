@@ -3,22 +3,12 @@
 import gc
 import sys
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rushlight._native import ufunc_loops
-from tests.native.loops import Plain, module, same
-
-
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    found = module("chains", tmp_path_factory.mktemp("chains")).Function
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "FUNCTION", found)
-        yield found
+from tests.native.loops import Plain, same
 
 
 class Kernel:

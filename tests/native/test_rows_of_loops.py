@@ -1,23 +1,12 @@
 """One ufunc's loop row by row, and over longer arrays: the digits and layout of the ufunc."""
 
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rushlight._array.elementwise import chains, division
-from rushlight._native import ufunc_loops
-from tests.native.loops import Plain, module, same
-
-
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    found = module("chains", tmp_path_factory.mktemp("chains")).Function
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ufunc_loops, "FUNCTION", found)
-        yield found
+from tests.native.loops import Plain, run_at_once, same
 
 
 def made_of(build: Any, raw: Any, kinds: str = "ff") -> tuple[Any, Plain]:
@@ -114,9 +103,5 @@ def test_threads_add_rows(build: Any) -> None:
             if not same(made(x, v), x + v):
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_at_once(run)
     assert not wrong
