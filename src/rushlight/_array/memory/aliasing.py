@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..types import as_array, copy_like
+from .places import first_byte as address
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape
@@ -52,14 +53,9 @@ def memory_of(raw: Array) -> Any:
     return raw
 
 
-def address(raw: Any) -> int:
-    """Where the first element lies."""
-    return int(raw.__array_interface__["data"][0])
-
-
 def distance(base: Array, raw: Array) -> int:
     """How many bytes after the first element of `base` the first of `raw` lies."""
-    return int(raw.__array_interface__["data"][0] - base.__array_interface__["data"][0])
+    return address(raw) - address(base)
 
 
 def overlapping(a: Array, b: Array) -> bool:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._native.cpython import contract
+from .places import first_byte
 
 if TYPE_CHECKING:
     from ..._base.annotations import Shape
     from ..annotations import Array, RawType
 
 ALIGNMENT: Final = 64
+#: Where the elements of an array begin.
+address: Final = first_byte
 
 
 def block(size: int) -> Array:
@@ -28,11 +31,6 @@ def block(size: int) -> Array:
 def words(count: int) -> Array:
     """64-bit integers, zero at first."""
     return np.zeros(count, np.int64)
-
-
-def address(raw: Any) -> int:
-    """Where the elements of an array begin."""
-    return int(raw.__array_interface__["data"][0])
 
 
 def array_at(

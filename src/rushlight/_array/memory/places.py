@@ -20,9 +20,14 @@ def owner(array: Array) -> Any:
     return array
 
 
+def first_byte(array: Any) -> int:
+    """Where the elements of an array or of a NumPy number begin, also where there are none."""
+    return int(array.__array_interface__["data"][0])
+
+
 def address(array: Array) -> int:
     """The address of the first element; 0 where there is none."""
-    return int(array.__array_interface__["data"][0]) if array.size else 0
+    return first_byte(array) if array.size else 0
 
 
 def storage_offset(array: Array) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeGuard
 
 from ..._array import types as T
 from ..._array.memory.exported import is_fixed
+from ..._array.memory.places import first_byte
 from ..._array.shape import as_strided as windows
 from ..._array.shape.create import mark_unset
 from ..._base import dtypes as D, errors
@@ -84,11 +85,7 @@ def _start(array: Array) -> int:
     whole = T.owner(array)
     if whole is array:
         return 0
-    return (_address(array) - _address(whole)) // int(array.itemsize)
-
-
-def _address(array: Array) -> int:
-    return int(array.__array_interface__["data"][0])
+    return (first_byte(array) - first_byte(whole)) // int(array.itemsize)
 
 
 def grow(holder: Holder, count: int) -> None:
@@ -124,13 +121,13 @@ def relocate(holder: Holder, moved: Array) -> None:
 
 
 def _show(holders: list[Holder], whole: Array, moved: Array) -> None:
-    begin, count = _address(whole), int(whole.nbytes)
+    begin, count = first_byte(whole), int(whole.nbytes)
     for holder in holders:
         if isinstance(holder, TensorBase):
             holder._raw = _view_from(holder._raw, moved, begin)
         else:
             data = holder._data
-            at = _address(data) - begin
+            at = first_byte(data) - begin
             holder._data = moved[at:] if at + data.size == count else moved[at : at + data.size]
 
 
@@ -139,7 +136,7 @@ def _memory_of(holder: Holder) -> Array:
 
 
 def _view_from(array: Array, moved: Array, begin: int) -> Array:
-    at = _address(array) - begin
+    at = first_byte(array) - begin
     return T.array_over(array.shape, array.dtype, moved, at, array.strides)
 
 
