@@ -16,6 +16,7 @@ from rushlight._array.kernels import (
     convolution,
     convolution_3d,
     depthwise,
+    launches,
     small_convolution,
 )
 from rushlight._array.memory import parallel
@@ -33,6 +34,17 @@ DTYPES = ["f4", "f8"]
 def _numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `convolve` does is NumPy's way, unless a test says otherwise."""
     monkeypatch.setattr(kernels, "CONVOLUTION", OFF)
+
+
+@pytest.fixture
+def anew() -> Any:
+    """Nothing is remembered of how convolutions are done."""
+    ways = convolution.output_ways, convolution.input_ways, convolution.weight_ways
+    for way in ways:
+        way.cache_clear()
+    yield
+    for way in ways:
+        way.cache_clear()
 
 
 def close(found: Any, exact: Any, terms: int) -> bool:
@@ -233,14 +245,15 @@ def test_convolutions_of_small_planes_equal_numpys(
     compare(dtype, samples, 1, *rest, turned=turned)
 
 
+@pytest.mark.usefixtures("anew")
 def test_small_planes_take_tiles_of_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = watched(monkeypatch, small_convolution, "correlate", "weigh")
+    calls = watched(monkeypatch, small_convolution, "correlating", "weighing")
     rest = ((1, 1), (1, 1), (1, 1))
     x, w = np.ones((2, 64, 7, 7), "f4"), np.ones((64, 64, 3, 3), "f4")
     y = convolution.correlate(x, w, None, *rest, (7, 7), 1)
     convolution.correlate_transposed(y, w, (7, 7), *rest, 1)
     convolution.weigh(x, y, (3, 3), *rest, 1)
-    assert calls == ["correlate", "correlate", "weigh"]
+    assert calls == ["correlating", "correlating", "weighing"]
     large = np.ones((2, 8, 40, 40), "f4")
     convolution.correlate(large, w[:, :8], None, *rest, (40, 40), 1)
     assert len(calls) == 3
@@ -386,7 +399,7 @@ def test_a_convolution_of_bodies_without_memory_is_out_of_memory(
     x, w = np.ones((2, 8, 6, 9, 9), "f4"), np.ones((8, 8, 3, 3, 3), "f4")
     one = (1, 1, 1)
     monkeypatch.setattr(kernels, "CONVOLUTION", 0)
-    monkeypatch.setattr(convolution, "Memory", refuse)
+    monkeypatch.setattr(launches.Launches, "run", refuse)
     with pytest.raises(MemoryError):
         convolve.correlate(x, w, None, one, one, one, 1)
     with pytest.raises(MemoryError):
@@ -409,6 +422,7 @@ def test_a_kernel_as_large_as_the_input_is_one_product(size: Any, dtype: str) ->
     assert close(d.reshape(7, -1), g.reshape(3, 7).T @ x.reshape(3, -1), 100)
 
 
+@pytest.mark.usefixtures("anew")
 def test_planes_with_kernels_of_their_own_are_read_as_they_lie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -416,12 +430,52 @@ def test_planes_with_kernels_of_their_own_are_read_as_they_lie(
     x, w = rng.standard_normal((4, 32, 14, 14)), rng.standard_normal((32, 1, 3, 3))
     one = (1, 1)
     exact = convolve.correlate(x, w, None, one, one, one, 32)
-    calls = watched(monkeypatch, depthwise, "correlate", "correlate_transposed", "weigh")
+    calls = watched(monkeypatch, depthwise, "correlating", "transposing", "weighing")
     monkeypatch.setattr(kernels, "CONVOLUTION", 1 << 16)
     assert close(convolve.correlate(x, w, None, one, one, one, 32), exact, 9)
     convolve.correlate_transposed(exact, w, (14, 14), one, one, one, 32)
     convolve.weigh(x, exact, (3, 3), one, one, one, 32)
-    assert calls == ["correlate", "correlate_transposed", "weigh"]
+    assert calls == ["correlating", "transposing", "weighing"]
     monkeypatch.setattr(parallel, "_threads", 3)
     assert (convolve.correlate(x, w, None, one, one, one, 32) == convolve.correlate(
         x, w, None, one, one, one, 32)).all()  # fmt: skip
+
+
+@pytest.mark.usefixtures("anew")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_lay_in_the_memory_before_leaves_no_trace(
+    monkeypatch: pytest.MonkeyPatch, dtype: str
+) -> None:
+    # Calls share their memory with whatever comes before them in a compiled step.
+    rng = np.random.default_rng(8)
+    cases: Any = [
+        ((3, 16, 9, 11), (24, 16, 3, 3), (1, 1), (1, 1), 1),
+        ((2, 8, 7, 7), (16, 8, 3, 3), (2, 2), (1, 1), 1),
+        ((2, 64, 7, 7), (64, 64, 3, 3), (1, 1), (1, 1), 1),
+        ((2, 6, 9, 9), (6, 1, 3, 3), (1, 1), (1, 1), 6),
+        ((2, 6, 9, 8), (9, 2, 3, 2), (2, 1), (0, 1), 3), ((2, 3, 30), (5, 3, 4), (1,), (2,), 1),
+        ((1, 3, 40, 40), (6, 3, 5, 5), (1, 1), (2, 2), 1),
+        ((2, 4, 8, 8), (4, 1, 3, 3), (2, 2), (1, 1), 4),
+    ]  # fmt: skip
+    made: list[list[Any]] = []
+    for fill in (0, 0xFF):  # as zeros, and as NaNs
+
+        def empty(size: Any, dtype: Any = float, fill: int = fill) -> Any:
+            found = np.zeros(size, dtype)
+            found.view(np.uint8)[...] = fill
+            return found
+
+        monkeypatch.setattr(launches, "empty", empty)
+        rng = np.random.default_rng(8)
+        here = []
+        for size, weights, stride, pad, groups in cases:
+            x, w = (rng.standard_normal(s).astype(dtype) for s in (size, weights))
+            bias, one = rng.standard_normal(weights[0]).astype(dtype), (1,) * len(stride)
+            out = convolve.out_sizes(size[2:], weights[2:], stride, pad, one)
+            y = convolution.correlate(x, w, bias, stride, pad, one, out, groups)
+            here.append(y)
+            here.append(convolution.correlate_transposed(y, w, size[2:], stride, pad, one, groups))
+            here.append(convolution.weigh(x, y, weights[2:], stride, pad, one, groups))
+        made.append(here)
+    for a, b in zip(*made, strict=True):
+        assert np.isfinite(a).all() and (a == b).all()

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array.kernels import convolution, winograd
+from rushlight._array.kernels.launches import Launches
 from rushlight._array.memory import parallel
 from rushlight._native.llvm import target
 
@@ -25,27 +26,35 @@ CASES = [
 ]  # fmt: skip
 
 
+def forget() -> None:
+    """Nothing is remembered of how convolutions are done."""
+    for way in (convolution.output_ways, convolution.input_ways, convolution.weight_ways):
+        way.cache_clear()
+
+
 @pytest.fixture
 def both(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The results of a function in the direct way and in this one, which must have been asked."""
 
     def ways(function: Any, refused: bool = False) -> tuple[Any, Any]:
         monkeypatch.setattr(winograd, "suits", lambda *_: False)
+        forget()
         exact = function()
-        asked: list[Any] = []
         monkeypatch.setattr(winograd, "suits", lambda *_: True)
-        for name in ("correlate", "weigh"):
-            way = getattr(winograd, name)
+        forget()
+        asked: list[Any] = []  # of each run: whether it is checked, and whether it gave a result
+        run = Launches.run
 
-            def watched(*args: Any, way: Any = way) -> Any:
-                asked.append(way(*args))
-                return asked[-1]
+        def watched(self: Launches, *arrays: Any) -> bool:
+            given = run(self, *arrays)
+            asked.append((self.checks is not None, given))
+            return given
 
-            monkeypatch.setattr(winograd, name, watched)
+        monkeypatch.setattr(Launches, "run", watched)
         found = function()
         monkeypatch.undo()
-        assert len(asked) == 1
-        assert (asked[0] is None or asked[0] is False) == refused
+        forget()
+        assert asked == [(True, True)] or (refused and asked[-1] == (False, True))
         return exact, found
 
     return ways
@@ -144,6 +153,7 @@ def test_what_weights_of_0_hide_leaves_no_trace(both: Any) -> None:
 def test_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch, samples: int) -> None:
     x, w, bias, g = operands((samples, 32, 32, (24, 24), ONE), "f4")
     monkeypatch.setattr(winograd, "suits", lambda *_: True)
+    forget()
     made = []
     for threads in (1, 2, 3):
         monkeypatch.setattr(parallel, "_threads", threads)
@@ -152,6 +162,7 @@ def test_threads_change_no_digit(monkeypatch: pytest.MonkeyPatch, samples: int) 
             convolution.correlate_transposed(g, w, (24, 24), ONE, ONE, ONE, 1),
             convolution.weigh(x, g, (3, 3), ONE, ONE, ONE, 1),
         ))  # fmt: skip
+    forget()
     for other in made[1:]:
         for a, b in zip(made[0], other, strict=True):
             np.testing.assert_array_equal(a, b)

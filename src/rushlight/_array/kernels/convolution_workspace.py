@@ -9,31 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
-from .launch import address
-
 THREADED: Final = 1 << 21  # multiplications from which threads are worth waking
 SHARES: Final = 8  # pieces of the work at least, where there are threads
 _TOTALS: Final = 1 << 21  # elements of sums for shares of the samples
-
-
-class Memory:
-    """Slots of memory, of zeros; held as long as this lives. See Note [Slots] in `_native`.
-
-    `zeros`: so many elements of each slot are zeros, if not all.
-    """
-
-    __slots__ = ("at", "flags", "flags_at", "room")
-
-    def __init__(self, slots: int, elements: int, dtype: Any, zeros: int | None = None) -> None:
-        self.flags = np.zeros(8 * slots, np.int64)
-        self.room = (np.zeros if zeros is None else np.empty)(slots * elements + 64, dtype)
-        self.flags_at, start = address(self.flags), address(self.room)
-        self.at = start + -start % 64
-        if zeros is not None:
-            first = -start % 64 // dtype.itemsize
-            self.room[first : first + slots * elements].reshape(slots, elements)[:, :zeros] = 0
 
 
 class Samples:

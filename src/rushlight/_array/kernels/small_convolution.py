@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import struct
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..._native.emitted import convolution, small_convolution as code
 from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
-from ..._native.threads import thread_pool as pool
 from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .convolution_geometry import Plan
-from .convolution_workspace import THREADED, Memory, Samples, even, share_samples
-from .launch import address
+from .convolution_workspace import THREADED, Samples, even, share_samples
+from .launches import Form, Launches, Place, form_of
 
 if TYPE_CHECKING:
     from ..annotations import Array, RawType
 
 _THREADED: Final = 1 << 16  # weights from which threads are worth waking
 _PLACES: Final = 256  # of all samples of a block, about
-_CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
-_WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
-_TURN_FRAME = struct.Struct(f"{len(code.TURN)}q").pack
 
 
 @cache
@@ -79,73 +74,82 @@ def _panels(padded: int, lanes: int) -> list[tuple[int, int]]:
     return found
 
 
-def _pack_weights(w: Array, inward: bool, padded: int) -> tuple[Any, int]:
-    """Weights (O, C, …) as (C · taps, O), or (O · taps, C) unless `inward`, in panels; k."""
-    w = np.ascontiguousarray(w)
+def _pack_weights(found: Launches, w: Form, inward: bool, padded: int) -> tuple[Place, int]:
+    """Adds calls that write weights (O, C, …), in order, as (C · taps, O), or (O · taps, C) unless
+    `inward`, in panels; where these are, and k."""
     rows, channels = w.shape[:2]
     taps = w.shape[2] * w.shape[3]
     addresses, lanes, _ = _code(w.dtype)
     columns = rows if inward else channels
-    depth = w.size // columns
-    made = (np.empty if columns == padded else np.zeros)(depth * padded, w.dtype)
-    size = w.dtype.itemsize
-    threads = get_num_threads() if w.size > _THREADED else 1
-    source, to = address(w), address(made)
+    depth = rows * channels * taps // columns
+    made = found.room(depth * padded, columns != padded)
+    size = w.itemsize
+    many = rows * channels * taps > _THREADED
     for start, wide in _panels(padded, lanes):
-        some, there = min(wide, columns - start), to + start * depth * size
+        some, there = min(wide, columns - start), made.behind(start * depth * size)
         if inward:
-            frame = _TURN_FRAME(
-                source + start * depth * size, there, some, depth, depth, wide, 0, 0
-            )
-            pool.run(addresses["turn"], frame, 1, 1)
+            source = Place(2, start * depth * size)
+            words = [source, there, some, depth, depth, wide, 0, 0]
+            found.add(addresses["turn"], words, 1)
         else:
-            frame = _TURN_FRAME(
-                source + start * taps * size, there, some, taps, taps, wide, channels * taps,
-                taps * wide,
-            )  # fmt: skip
-            pool.run(addresses["turn"], frame, rows, threads)
+            source = Place(2, start * taps * size)
+            words = [source, there, some, taps, taps, wide, channels * taps, taps * wide]
+            found.add(addresses["turn"], words, rows, many)
     return made, depth
 
 
-def correlate(plan: Plan, x: Array, w: Array, bias: Array | None, y: Array, inward: bool) -> None:
-    """Writes to y (N, O, H, W), whose planes are contiguous, what the plan makes of x; `inward`
-    sums over w's second dimension."""
-    dtype = x.dtype
-    addresses, lanes, high = _code(dtype)
+def correlating(
+    plan: Plan, x: Form, w: Form, y: Form, biased: bool, inward: bool, threads: int
+) -> Launches:
+    """What writes to y (N, O, H, W), whose planes are contiguous, what the plan makes of x, w and
+    the bias; `inward` sums over w's second dimension. w is in order."""
+    addresses, lanes, high = _code(x.dtype)
     read, written = Samples(x), Samples(y)
     count, channels, columns = read.count, read.channels, written.channels
     places = y.shape[-2] * y.shape[-1]
     padded = -(-columns // lanes) * lanes
-    turned, depth = _pack_weights(w, inward, padded)
-    threads = get_num_threads() if count * columns * places * depth >= THREADED else 1
+    depth = w.shape[2] * w.shape[3] * w.shape[inward]
+    found = Launches(x.dtype, threads if count * columns * places * depth >= THREADED else 1)
+    turned, depth = _pack_weights(found, w, inward, padded)
     sample = channels * plan.plane
     # As many chunks for each thread, and none much smaller than the others.
-    rounds = -(-count // (max(1, _PLACES // places) * threads))
-    block = -(-count // (rounds * threads))
-    added = np.zeros(padded, dtype)
-    if bias is not None:
-        added[:columns] = bias
+    rounds = -(-count // (max(1, _PLACES // places) * found.threads))
+    block = -(-count // (rounds * found.threads))
+    added = Place(3) if biased and padded == columns else found.room(padded, True)
+    if biased and padded != columns:
+        found.pick(Place(3), added, np.zeros(1), np.arange(columns))
     room = even(block * sample)
     slot = room + even((block * places + high) * padded)
-    memory = Memory(threads, slot, dtype)
+    flags, memory = found.slots(slot, slot)
     starts, offsets = _starts(plan, sample, block, high), _offsets(plan, channels, 1)
-    frame = _CORRELATE_FRAME(
-        address(x), address(turned), address(added), address(y), memory.flags_at, memory.at, slot,
-        room, threads, count, block, read.inner, read.outer, written.outer, read.next,
-        read.channel, channels,
-        plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step, places,
-        address(starts), depth, address(offsets), columns, padded, written.next,
-        written.channel,
+    found.add(
+        addresses["correlate_small"],
+        [Place(1), turned, added, Place(4), flags, memory, slot, room, found.threads, count, block,
+         read.inner, read.outer, written.outer, read.next, read.channel, channels, plan.plane,
+         len(plan.table), found.table(plan.table), plan.pitch, *plan.step, places,
+         found.table(starts), depth, found.table(offsets), columns, padded, written.next,
+         written.channel],
+        -(-count // block),
     )  # fmt: skip
-    pool.run(addresses["correlate_small"], frame, -(-count // block), threads)
+    return found
 
 
-def weigh(plan: Plan, x: Array, y: Array) -> Array:
-    """The sums over samples that `correlate` would scale by weights, as (O, C · taps)."""
-    dtype = x.dtype
-    addresses, lanes, high = _code(dtype)
-    if y.strides[-2:] != (y.shape[-1] * y.itemsize, y.itemsize):
-        y = np.ascontiguousarray(y)
+def correlate(plan: Plan, x: Array, w: Array, bias: Array | None, y: Array, inward: bool) -> None:
+    """Writes to y what `correlating` says."""
+    w = np.ascontiguousarray(w)
+    forms = form_of(x), form_of(w), form_of(y)
+    _remembered(plan, *forms, bias is not None, inward, get_num_threads()).run(
+        x, w, None if bias is None else np.ascontiguousarray(bias), y
+    )
+
+
+_remembered = lru_cache(maxsize=512)(correlating)
+
+
+def weighing(plan: Plan, x: Form, y: Form, threads: int) -> Launches:
+    """What writes the sums over samples that `correlating` would scale by weights, as
+    (O, C · taps); the planes of y lie in one piece."""
+    addresses, lanes, high = _code(x.dtype)
     read, slopes = Samples(x), Samples(y)
     count, channels, columns = read.count, read.channels, slopes.channels
     places = y.shape[-2] * y.shape[-1]
@@ -153,34 +157,24 @@ def weigh(plan: Plan, x: Array, y: Array) -> Array:
     offsets = _offsets(plan, channels, high)
     depth = channels * len(plan.outputs[0].taps)
     tiles = len(offsets) // high
-    work = count * columns * places * depth
-    share, shares, run, runs = share_samples(count, tiles, tiles * high * padded, work)
-    threads = get_num_threads() if work >= THREADED else 1
+    work, total = count * columns * places * depth, tiles * high * padded
+    share, shares, run, runs = share_samples(count, tiles, total, work)
+    found = Launches(x.dtype, threads if work >= THREADED else 1)
     sample = channels * plan.plane
     block = max(1, min(share, _PLACES // places))
     starts = _starts(plan, sample, block, 1)
     room = even(block * sample)
     slot = room + even(block * places * padded)
-    memory = Memory(threads, slot, dtype)
-    totals = np.zeros((shares, tiles * high, padded), dtype)
-    frame = _WEIGH_FRAME(
-        address(x), address(y), address(totals), memory.flags_at, memory.at, slot, room, threads,
-        count, share, block, runs, run, tiles, read.inner, read.outer, slopes.outer,
-        read.next, read.channel, channels,
-        plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step, places,
-        address(starts), address(offsets), columns, padded, slopes.next,
-        slopes.channel,
+    flags, memory = found.slots(slot, slot)
+    totals = found.room(shares * total, True)
+    found.add(
+        addresses["weigh_small"],
+        [Place(1), Place(2), totals, flags, memory, slot, room, found.threads, count, share, block,
+         runs, run, tiles, read.inner, read.outer, slopes.outer, read.next, read.channel, channels,
+         plan.plane, len(plan.table), found.table(plan.table), plan.pitch, *plan.step, places,
+         found.table(starts), found.table(offsets), columns, padded, slopes.next, slopes.channel],
+        shares * runs,
     )  # fmt: skip
-    pool.run(addresses["weigh_small"], frame, shares * runs, threads)
-    whole = totals[0] if shares == 1 else np.add.reduce(totals, axis=0)
-    return turn(whole[:depth, :columns])
-
-
-def turn(x: Array) -> Array:
-    """The transpose of a matrix whose columns lie side by side, in order."""
-    rows, columns = x.shape
-    made = np.empty((columns, rows), x.dtype)
-    line = x.strides[0] // x.itemsize
-    frame = _TURN_FRAME(address(x), address(made), rows, columns, line, rows, 0, 0)
-    pool.run(_code(x.dtype)[0]["turn"], frame, 1, 1)
-    return made
+    found.add_shares(totals, total, shares)
+    found.add(addresses["turn"], [totals, Place(3), depth, columns, padded, depth, 0, 0], 1)
+    return found

@@ -1,6 +1,6 @@
 """Convolutions of planes: tiles of the output kept in registers over all channels and taps.
 
-    addresses = convolution.load(F32)   # correlate, weigh, pack: void (frame, chunk)
+    addresses = convolution.load(F32)   # correlate, weigh, pack and others: void (frame, chunk)
 
 Note [Lines]
 A plane with its padding, read as one line, makes each place of a kernel (a tap) a shift. The zeros
@@ -59,6 +59,12 @@ PACK = (
     "w", "to", "rows", "padded_rows", "depth", "step", "places", "blocks", "high", "group_w",
     "group_to",
 )  # fmt: skip
+#: The words of a frame of `add_shares`: a chunk adds `part` of the `size` elements of each share to
+#: those of the first one.
+ADD = ("totals", "size", "shares", "part")
+#: The words of a frame of `pick`: a chunk writes `part` rows of a matrix, whose elements are read
+#: where what is said of the row and of the column sums up to.
+PICK = ("source", "to", "rows", "columns", "row_places", "column_places", "part")
 
 
 def height(type: Type) -> int:
@@ -75,12 +81,12 @@ def weigh_words(type: Type, rows: int) -> int:
 
 @cache
 def load(type: Type) -> dict[str, int]:
-    """The addresses of `correlate`, `weigh` and `pack` for float32 or float64."""
+    """The addresses of all functions for float32 or float64."""
     return engine.load_made(emit, type)
 
 
 def emit(type: Type) -> Module:
-    """The module with all three."""
+    """The module with all of them."""
     module = Module("convolution")
     gather = gather_into(module, type)
     high = height(type)
@@ -94,6 +100,8 @@ def emit(type: Type) -> Module:
     _correlate(module, type, gather, leave_rows(module, type), heights, tiles)
     _weigh(module, type, gather, {rows: _pairs(module, type, rows) for rows in (high, 1)})
     _pack(module, type)
+    _add_shares(module, type)
+    _pick(module, type)
     return module
 
 
@@ -477,4 +485,33 @@ def _pack(module: Module, type: Type) -> None:
             f.store(f.at(here, row.index, type), value)
         with f.loop(real, high) as row:
             f.store(f.at(here, row.index, type), f.constant(type, 0.0))
+    f.ret()
+
+
+# ---- sums over shares of the samples ------------------------------------------------------------
+def _add_shares(module: Module, type: Type) -> None:
+    f = module.function("add_shares", [("frame", PTR), ("chunk", I64)])
+    c = words(f, ADD, ("totals",))
+    lanes = target.lanes(type)
+    wide = type.vector(lanes)
+    start = f.params[1] * c["part"]
+    with f.loop(start, f.minimum(start + c["part"], c["size"]), lanes) as place:
+        first = f.at(c["totals"], place.index, type)
+        with f.loop(1, c["shares"], carried=[f.load(first, wide)]) as share:
+            more = f.load(f.at(first, share.index * c["size"], type), wide)
+            share.next(share.carried[0] + more)
+        f.store(first, share.results[0])
+    f.ret()
+
+
+def _pick(module: Module, type: Type) -> None:
+    f = module.function("pick", [("frame", PTR), ("chunk", I64)])
+    c = words(f, PICK, ("source", "to", "row_places", "column_places"))
+    start = f.params[1] * c["part"]
+    with f.loop(start, f.minimum(start + c["part"], c["rows"])) as row:
+        source = f.at(c["source"], f.load(f.at(c["row_places"], row.index, I64), I64), type)
+        to = f.at(c["to"], row.index * c["columns"], type)
+        with f.loop(0, c["columns"]) as column:
+            there = f.load(f.at(c["column_places"], column.index, I64), I64)
+            f.store(f.at(to, column.index, type), f.load(f.at(source, there, type), type))
     f.ret()

@@ -61,6 +61,9 @@ CORRELATE = (
 CHANGE = ("w", "to", "size")
 #: The words of a frame of `end_weights`: (shares, 16, size) to (9, size), `part` in a chunk.
 END = ("totals", "to", "size", "shares", "part")
+#: The words of a frame of `find_zeros` and `find_unlimited`: of `part` elements of `size` in a
+#: chunk, a vector of `to` that is zeros where none is 0, or where all are finite.
+FIND = ("x", "to", "size", "part")
 #: The words of a frame of `weigh`: a chunk is a share of the samples, and `run` tiles of the rows.
 #: Of `block` samples `band` rows of squares are changed at a time, up to `squares` in all, whose
 #: slopes are in lines of `line`.
@@ -86,7 +89,24 @@ def emit(type: Type) -> Module:
     _correlate(module, type, gather)
     _weigh(module, type, gather)
     _end_weights(module, type)
+    _find(module, type, "find_zeros", lambda f, x: f.select(x.eq(0.0), 1.0, x - x))
+    _find(module, type, "find_unlimited", lambda _, x: x - x)
     return module
+
+
+def _find(module: Module, type: Type, name: str, form: Callable[[Function, Value], Value]) -> None:
+    f = module.function(name, [("frame", PTR), ("chunk", I64)])
+    c = words(f, FIND, ("x", "to"))
+    lanes = target.lanes(type)
+    wide = type.vector(lanes)
+    start = f.params[1] * c["part"]
+    end = f.minimum(start + c["part"], c["size"])
+    with f.loop(start, end, lanes, carried=[f.constant(wide, 0.0)]) as loop:
+        mask = f.mask(f.minimum(end - loop.index, lanes), lanes)
+        x = f.load_masked(f.at(c["x"], loop.index, type), wide, mask, 1)
+        loop.next(loop.carried[0] + form(f, x))
+    f.store(f.at(c["to"], f.params[1] * lanes, type), loop.results[0])
+    f.ret()
 
 
 # ---- sums and differences ------------------------------------------------------------------------
