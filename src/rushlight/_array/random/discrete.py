@@ -128,7 +128,7 @@ def bernoulli_(stream: Stream, out: Array, p: float = 0.5) -> Array:
         raise refuse("bernoulli_scalar_cpu_", out.dtype)
     # u < p for u = k / 2**53 is k < p * 2**53, whose right side needs no rounding.
     bound = math.ceil(p * 2.0**53)
-    if stream.few_coins(out, bound):
+    if stream.draw("c", out, bound) is not None:
         return out
     code = NATIVE.code or NATIVE.ask(out.size)
 
@@ -163,6 +163,8 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Array) -> Any:
         return out
     if out.dtype.kind == "c" or name_of(out.dtype) in _RARE:
         raise refuse("bernoulli_tensor_cpu_self_", out.dtype)
+    if stream.draw("b", out, p) is not None:
+        return out
     p = expand(p, out.shape)
     name = name_of(p.dtype)
     if name not in FLOATS:
@@ -221,6 +223,9 @@ def randperm(stream: Stream, n: int, dtype: RawType | type) -> Array:
     Dtypes: integer and floating. Raises: RuntimeError where the dtype can't hold n - 1.
     """
     dtype = np.dtype(dtype)
+    few: Array | None = stream.draw("P", n) if dtype == np.int64 else None
+    if few is not None:
+        return few
     name = name_of(dtype)
     if n < 0:
         raise RuntimeError(errors.negative_dimension([n]))
@@ -348,6 +353,8 @@ def _all_bits(stream: Stream, out: Any) -> Any:
 
 def _integers(stream: Stream, out: Array, low: int, count: int, wide: bool) -> Array:
     """`out`, filled with `low` plus the remainders modulo `count` of words or of pairs of words."""
+    if not wide and stream.draw("i", out, low, count) is not None:
+        return out
     half = out.dtype.itemsize == 2 and out.dtype.kind not in "iu"
 
     def draw(flat: Array) -> None:

@@ -51,6 +51,9 @@ _PARTS_OF_COMPLEX: dict[str, Any] = {
 
 def rand(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> TensorLike:
     """A fresh array of uniforms in [0, 1)."""
+    few: TensorLike | None = stream.draw("U", shape) if dtype == np.float32 else None
+    if few is not None:
+        return few
     raw: Any = empty(shape, dtype)
     if raw.dtype == np.float32:
         with stream.lock:
@@ -63,6 +66,9 @@ def rand(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> TensorLike:
 
 def randn(stream: Stream, shape: tuple[int, ...], dtype: RawType) -> TensorLike:
     """A fresh array of standard normals."""
+    few: TensorLike | None = stream.draw("N", shape) if dtype == np.float32 else None
+    if few is not None:
+        return few
     raw = empty(shape, dtype)
     code = NATIVE.code
     if code is not None and raw.dtype == np.float32 and stream.exact_normals:
@@ -80,6 +86,8 @@ def uniform_(stream: Stream, out: Array, low: float = 0.0, high: float = 1.0) ->
     Dtypes: floating and complex (both parts alike).
     Raises: RuntimeError where the bounds are out of order or of range.
     """
+    if stream.draw("u", out, float(low), float(high)) is not None:
+        return out
     real = _PARTS_OF_COMPLEX.get(name_of(out.dtype), out.dtype)
     if name_of(real) not in FLOATS:
         raise refuse("check_uniform_bounds", out.dtype)
@@ -93,6 +101,8 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
     Dtypes: floating; complex, whose two parts both have the mean `mean` and half the variance.
     Raises: RuntimeError where `std` is negative.
     """
+    if stream.draw("n", out, float(mean), float(std)) is not None:
+        return out
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     name = name_of(out.dtype)
@@ -101,11 +111,6 @@ def normal_(stream: Stream, out: Array, mean: float = 0.0, std: float = 1.0) -> 
     elif name not in FLOATS:
         raise refuse("normal_kernel_cpu", out.dtype)
     usual = mean == 0.0 and std == 1.0
-    if usual and out.size >= 16 and out.flags.c_contiguous and out.flags.writeable:
-        few = stream.few(out, True)
-        if few is not None:
-            out[...] = few
-            return out
 
     def draw(flat: Array, contiguous: bool) -> None:
         if contiguous and flat.size >= 16 and usual:
@@ -154,6 +159,8 @@ def exponential_(stream: Stream, out: Array, rate: float = 1.0) -> Array:
     if name_of(out.dtype) not in FLOATS:
         raise RuntimeError(_continuous("Exponential", kernel_name(out.dtype)))
     scale = -1.0 / rate
+    if stream.draw("e", out, scale) is not None:
+        return out
     return _each_double(stream, out, lambda u: np.log1p(-u) * scale)
 
 
@@ -235,7 +242,8 @@ def _narrow(values: Array, dtype: RawType) -> Array:
 
 def _singles(stream: Stream, n: int) -> Array:
     """`n` fresh float32 uniforms in [0, 1), from the low 24 bits of a word each."""
-    units = stream.units(n)
+    few: Array | None = stream.draw("U", (n,))
+    units = stream.units(n) if few is None else few
     if units is not None:
         return units
     low = np.bitwise_and(stream.words(n), _LOW24)

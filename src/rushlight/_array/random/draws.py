@@ -84,6 +84,9 @@ def words53(stream: Stream, n: int) -> Array:
 
 def doubles(stream: Stream, n: int) -> Any:
     """`n` fresh float64 uniforms in [0, 1)."""
+    few = np.empty(n)
+    if stream.draw("u", few) is not None:
+        return few
     code = NATIVE.code or NATIVE.ask(n)
     if code is not None:
         return code.doubles(stream.words(2 * n))

@@ -22,9 +22,8 @@ import numpy as np
 from ..._base.fork_locks import lock as make_lock
 from ..._native import prebuilt
 from ..._native.cpython import memory
-from ..._native.ufunc_loops import FRESH
+from ..._native.ufunc_loops import DRAWS
 from .. import kernels
-from ..types import FLOAT32
 from .box_muller import Polar, Scratch
 
 if TYPE_CHECKING:
@@ -49,13 +48,13 @@ _TAIL_AT: Final = 5024
 
 _LOW24 = np.uint32(0xFFFFFF)
 
-# Generators of streams that are gone, each with its way of seeding: making one takes NumPy
-# 60 µs, seeding one anew takes 1. Programs make a stream for a single draw.
+# Generators of streams that are gone, each with its way of seeding and where its words lie: making
+# one takes NumPy 60 µs, seeding one anew takes 1. Programs make a stream for a single draw.
 # A few locks shared by all streams: one of its own for each would have to be registered.
 # See Note [Locks and forks] in `_locks`.
 _LOCKS: Final = tuple([make_lock() for _ in range(16)])
 _number: Final = count()
-_FREE: list[tuple[Any, Any]] = []
+_FREE: list[tuple[Any, Any, Any]] = []
 _KEPT = 8
 
 
@@ -105,13 +104,6 @@ def _see_memory(bits: Any) -> Any:
     return found if same else False
 
 
-def _draws_some(shape: tuple[int, ...] | Array) -> bool:
-    """Whether float32 numbers are drawn in the end, be it in another way."""
-    if isinstance(shape, tuple):
-        return 0 not in shape
-    return shape.dtype is FLOAT32 and shape.size > 0
-
-
 class Stream:
     """One stream of random words, which stays in step with a PyTorch CPU generator.
 
@@ -134,7 +126,7 @@ class Stream:
         self._scratch: Scratch | None = None
         self._memory: Any = None
         try:
-            self._bits, self._seeder = _FREE.pop()
+            self._bits, self._seeder, self._memory = _FREE.pop()
         except IndexError:
             # The seed given here saves a question to the operating system; `restart` replaces it.
             self._bits = np.random.MT19937(0)
@@ -167,7 +159,7 @@ class Stream:
     def __del__(self) -> None:
         free = _FREE
         if free is not None and len(free) < _KEPT:  # None: the interpreter is ending
-            free.append((self._bits, self._seeder))
+            free.append((self._bits, self._seeder, self._memory))
 
     def initial_seed(self) -> int:
         """The seed that the stream was started with, in [0, 2**64)."""
@@ -247,9 +239,10 @@ class Stream:
         head = self._block[start:]
         need = end - BLOCK
         blocks = (need + BLOCK - 1) // BLOCK
-        if NATIVE.code is not None:
+        fresh = None if DRAWS is None else DRAWS.words(self._find_memory(), blocks)
+        if fresh is None and NATIVE.code is not None:
             fresh = NATIVE.code.words(self._bits, blocks)
-        else:
+        elif fresh is None:
             fresh = self._bits.random_raw(blocks * BLOCK).astype(np.uint32)
         # A copy, so that a block of 2 kB doesn't keep a long draw alive.
         self._block = fresh[-BLOCK:].copy() if blocks > 1 else fresh
@@ -304,68 +297,32 @@ class Stream:
         self._at = end
         return normals, start
 
-    def few(self, shape: tuple[int, ...] | Array, normal: bool) -> Array | None:
-        """A fresh array of float32 uniforms or standard normals of what is left of the block.
+    def draw(self, kind: str, out: object, a: object = 0.0, b: object = 1.0) -> Any:
+        """`out`, filled in C with numbers of a kind; None, and nothing drawn, for what it leaves.
 
-        `shape` may be an array of float32 that is alike. None (nothing drawn) where it is none, or
-        where the block is too little, or there is no code in C for it. `units` and
-        `normals` of `distributions` come to the same digits.
+        - `"u"`: uniforms from `a` to below `b`; `"n"`: normals of mean `a` and deviation `b`;
+          `"e"`: logarithms of uniforms, times `a`
+        - `"c"`: ones where 53 bits are below `a`, else zeros; `"b"`: ones with the chances in `a`
+        - `"i"`: `b` whole numbers, from `a` on
+        - `"U"`, `"N"`, `"I"`: the same in a fresh array of the shape `out`, for the first two
+          perhaps an array of float32 that is alike; `"P"`: a permutation of so many numbers
+
+        Dtypes: float32, float64 and, for coins and whole numbers, some others; `"I"`, `"P"`: int64.
         """
-        code = NATIVE.code
-        if FRESH is None or (normal and not self.exact_normals):
+        if DRAWS is None or not self.exact_normals:
             return None
+        if self._memory is None:
+            self._find_memory()
         with self.lock:
-            start = self._at
-            if start == BLOCK and code is not None and _draws_some(shape):
-                # As `words` does, so that the first draw of a block isn't a slow one.
-                self._block = code.words(self._bits, 1)
-                self._at = start = 0
+            before, normal = self._block, self.next_normal
+            made = DRAWS.draw(kind, before, self._at, self._memory, normal, out, a, b)
+            if made is None:
+                return None
+            self._block, self._at, self.next_normal, filled = made
+            if self._block is not before:
                 self._fresh = False
                 self._forget_block()
-            if normal and code is not None:
-                made = FRESH.normals(code.of_normals, self._block, start, shape)
-            elif normal:
-                made = FRESH.paired(self._normals, start, shape)
-            else:
-                made = FRESH.uniforms(self._block, start, shape)
-            if made is not None:
-                self._at = start + made.size
-            return made
-
-    def few_coins(self, out: Array, bound: int) -> bool:
-        """Fills `out` with ones where uniform numbers below 2**53 are below `bound`, else zeros, of
-        what is left of the block. False (nothing drawn) where `few` would give None.
-        """
-        if FRESH is None:
-            return False
-        with self.lock:
-            start = self._at
-            done: bool = FRESH.toss(self._block, start, out, bound)
-            if done:
-                self._at = start + 2 * out.size
-            return done
-
-    def few_places(self, n: int) -> Array | None:
-        """A fresh permutation of range(n), of int64, as `few` makes arrays."""
-        if FRESH is None:
-            return None
-        with self.lock:
-            start = self._at
-            made = FRESH.shuffled(self._block, start, n)
-            if made is not None:
-                self._at = start + n - 1
-            return made
-
-    def few_integers(self, shape: tuple[int, ...], low: int, count: int) -> Array | None:
-        """A fresh array of `count` whole numbers from `low` on, of int64, as `few` makes arrays."""
-        if FRESH is None:
-            return None
-        with self.lock:
-            start = self._at
-            made = FRESH.remainders(self._block, start, shape, low, count)
-            if made is not None:
-                self._at = start + made.size
-            return made
+            return filled
 
     def points(self, radial: Array, angular: Array) -> Polar:
         """The points of float32 uniforms, exact or close as `exact_normals` says."""

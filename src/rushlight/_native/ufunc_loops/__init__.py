@@ -38,7 +38,8 @@ sums by the loops of `matmul` and `vecdot`.
 
 `factors.c` has factors of small matrices by the loops of NumPy's linear algebra.
 
-`fresh.c` makes arrays of numbers, draws, and counts and compares small ones.
+`fresh.c` makes arrays of numbers, and counts and compares small ones; `draws.c` fills arrays with
+random numbers.
 
 `views.c` makes views of arrays of any size, which take nothing but arithmetic on strides.
 
@@ -95,6 +96,8 @@ NORMS: Final = _module("norms")
 FACTORS: Final = _module("factors")
 #: The extension module of small new arrays and of questions about them, or None.
 FRESH: Final = _module("fresh")
+#: The extension module of random numbers, or None.
+DRAWS: Final = _module("draws")
 #: The extension module of what tensors are asked, or None.
 FIELDS: Final = _module("fields")
 #: The extension module of updates in place, or None.

@@ -87,6 +87,32 @@ static inline int read_dim(PyObject *x, int rank)
     return (int)(dim < 0 ? dim + rank : dim);
 }
 
+/* A size from 1 to the most that there may be. Whether it is one. */
+static inline int read_size(PyObject *x, npy_intp most, npy_intp *size)
+{
+    int overflow;
+    if (!PyLong_CheckExact(x))
+        return 0;
+    *size = PyLong_AsLongAndOverflow(x, &overflow);
+    return !overflow && *size >= 1 && *size <= most;
+}
+
+/* A shape as a tuple of at most eight sizes, none of them 0, and how many elements it has, of which
+   there may be so many. The rank, or -1. */
+static inline int read_shape(PyObject *x, npy_intp most, npy_intp *sizes, npy_intp *size)
+{
+    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) > 8)
+        return -1;
+    int rank = (int)PyTuple_GET_SIZE(x);
+    *size = 1;
+    for (int k = 0; k < rank; k++) {
+        if (!read_size(PyTuple_GET_ITEM(x, k), most, &sizes[k]) || *size > most / sizes[k])
+            return -1;
+        *size *= sizes[k];
+    }
+    return rank;
+}
+
 /* Copies numbers of dimensions, of which there may be none. */
 static inline void copy_sizes(npy_intp *to, const npy_intp *from, int rank)
 {

@@ -23,44 +23,6 @@ static int read_number(PyObject *x, double *value)
     return PyLong_CheckExact(x) && !overflow && found <= EXACT && found >= -EXACT;
 }
 
-static int read_count(PyObject *x, npy_intp *value)
-{
-    int overflow;
-    if (!PyLong_CheckExact(x))
-        return 0;
-    *value = PyLong_AsLongAndOverflow(x, &overflow);
-    return !overflow && *value >= 1 && *value <= MOST;
-}
-
-/* A shape as a tuple of sizes, none of them 0, or that of a dense array of float32 without sizes
-   of one; and how many elements it has. The rank, or -1. */
-static int read_shape(PyObject *x, npy_intp *sizes, npy_intp *size)
-{
-    *size = 1;
-    if (Py_TYPE(x) == &PyArray_Type) {
-        PyArrayObject *like = (PyArrayObject *)x;
-        if (type_of(x) != 0 || !is_dense(like) || PyArray_NDIM(like) > DIMENSIONS ||
-            PyArray_NDIM(like) == 0 || PyArray_SIZE(like) > MOST)
-            return -1;
-        for (int k = 0; k < PyArray_NDIM(like); k++) {
-            sizes[k] = PyArray_DIM(like, k);
-            if (sizes[k] < 2)
-                return -1;
-            *size *= sizes[k];
-        }
-        return PyArray_NDIM(like);
-    }
-    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) > DIMENSIONS)
-        return -1;
-    int rank = (int)PyTuple_GET_SIZE(x);
-    for (int k = 0; k < rank; k++) {
-        if (!read_count(PyTuple_GET_ITEM(x, k), &sizes[k]) || *size > MOST / sizes[k])
-            return -1;
-        *size *= sizes[k];
-    }
-    return rank;
-}
-
 /* Numbers of float32 from one to another, from both ends towards the middle: as `create.linspace`
    has them, for (start, end, steps). */
 static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -68,7 +30,7 @@ static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t coun
     double start, end;
     npy_intp steps;
     if (count != 3 || !read_number(args[0], &start) || !read_number(args[1], &end) ||
-        !read_count(args[2], &steps) || steps < 2 || !(fabs(start) < 1e37) || !(fabs(end) < 1e37))
+        !read_size(args[2], MOST, &steps) || steps < 2 || !(fabs(start) < 1e37) || !(fabs(end) < 1e37))
         Py_RETURN_NONE;
     PyArrayObject *out = new_array(floats[0], 1, &steps);
     if (out == NULL)
@@ -87,7 +49,7 @@ static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t coun
 static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     npy_intp sizes[DIMENSIONS], size;
-    int overflow = 0, rank = count == 2 ? read_shape(args[0], sizes, &size) : -1;
+    int overflow = 0, rank = count == 2 ? read_shape(args[0], MOST, sizes, &size) : -1;
     if (rank < 0)
         Py_RETURN_NONE;
     PyArray_Descr *descr = PyFloat_CheckExact(args[1])  ? floats[0]
@@ -117,7 +79,7 @@ static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t coun
 static PyObject *eye(PyObject *module, PyObject *size)
 {
     npy_intp sizes[2];
-    if (!read_count(size, &sizes[0]) || sizes[0] * sizes[0] > MOST)
+    if (!read_size(size, MOST, &sizes[0]) || sizes[0] * sizes[0] > MOST)
         Py_RETURN_NONE;
     sizes[1] = sizes[0];
     PyArrayObject *out = new_array(floats[0], 2, sizes);
@@ -211,166 +173,6 @@ static PyObject *is_in_order(PyObject *module, PyObject *const *args, Py_ssize_t
     Py_RETURN_TRUE;
 }
 
-/* ---- what is drawn ------------------------------------------------------------------------- */
-
-/* How many of a block's words follow a place: a dense array of four bytes each; -1 for others. */
-static npy_intp read_block(PyObject *block, PyObject *start, npy_intp *from)
-{
-    PyArrayObject *words = (PyArrayObject *)block;
-    int overflow;
-    if (Py_TYPE(block) != &PyArray_Type || PyArray_ITEMSIZE(words) != 4 ||
-        PyArray_NDIM(words) != 1 || !is_dense(words) || !PyArray_ISALIGNED(words) ||
-        !PyLong_CheckExact(start))
-        return -1;
-    *from = PyLong_AsLongAndOverflow(start, &overflow);
-    return overflow || *from < 0 ? -1 : PyArray_SIZE(words) - *from;
-}
-
-/* Uniforms of 24 bits of a block's words from a place on in a shape, for (block, start, shape). */
-static PyObject *uniforms(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    npy_intp sizes[DIMENSIONS], size, from;
-    int rank = count == 3 ? read_shape(args[2], sizes, &size) : -1;
-    if (rank < 0 || read_block(args[0], args[1], &from) < size)
-        Py_RETURN_NONE;
-    PyArrayObject *out = new_array(floats[0], rank, sizes);
-    if (out == NULL)
-        return NULL;
-    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
-    float *to = (float *)PyArray_BYTES(out);
-    for (npy_intp k = 0; k < size; k++)
-        to[k] = (float)(words[k] & 0xFFFFFF) * (1.0f / (1 << 24));
-    return (PyObject *)out;
-}
-
-/* Standard normals of a block's words from a place on in a shape, by emitted code, which takes 16
-   at a time, for (address, block, start, shape). */
-static PyObject *normals(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    npy_intp sizes[DIMENSIONS], size, from;
-    int rank = count == 4 ? read_shape(args[3], sizes, &size) : -1;
-    if (rank < 0 || size % 16 != 0 || read_block(args[1], args[2], &from) < size)
-        Py_RETURN_NONE;
-    void (*draw)(const char *, char *, npy_int64, float, float) = PyLong_AsVoidPtr(args[0]);
-    if (draw == NULL) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "no code to call");
-        return NULL;
-    }
-    PyArrayObject *out = new_array(floats[0], rank, sizes);
-    if (out != NULL)
-        draw(PyArray_BYTES((PyArrayObject *)args[1]) + 4 * from, PyArray_BYTES(out), size / 16, 0,
-             1);
-    return (PyObject *)out;
-}
-
-/* The same of normals that are worked out: two rows, the first and the second of each pair of words,
-   eight of one after eight of the other, for (rows, start, shape). */
-static PyObject *paired(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    npy_intp sizes[DIMENSIONS], size, from;
-    int overflow, rank = count == 3 ? read_shape(args[2], sizes, &size) : -1;
-    PyArrayObject *rows = (PyArrayObject *)args[0];
-    if (rank < 0 || size % 16 != 0 || type_of(args[0]) != 0 || PyArray_NDIM(rows) != 2 ||
-        PyArray_DIM(rows, 0) != 2 || !is_dense(rows) || !PyLong_CheckExact(args[1]))
-        Py_RETURN_NONE;
-    npy_intp length = PyArray_DIM(rows, 1);
-    from = PyLong_AsLongAndOverflow(args[1], &overflow);
-    if (overflow || from < 0 || from > length - size)
-        Py_RETURN_NONE;
-    PyArrayObject *out = new_array(floats[0], rank, sizes);
-    if (out == NULL)
-        return NULL;
-    const float *one = (const float *)PyArray_BYTES(rows) + from, *other = one + length;
-    float *to = (float *)PyArray_BYTES(out);
-    for (npy_intp k = 0; k < size; k += 16) {
-        memcpy(to + k, one + k, 8 * sizeof(float));
-        memcpy(to + k + 8, other + k, 8 * sizeof(float));
-    }
-    return (PyObject *)out;
-}
-
-/* The numbers below one in the order that a block's words from a place on say, each step the one of
-   `discrete.randperm`, for (block, start, n). */
-static PyObject *shuffled(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    npy_intp n, from;
-    if (count != 3 || !read_count(args[2], &n) || read_block(args[0], args[1], &from) < n - 1)
-        Py_RETURN_NONE;
-    PyArrayObject *out = new_array(integers, 1, &n);
-    if (out == NULL)
-        return NULL;
-    npy_int64 *order = (npy_int64 *)PyArray_BYTES(out);
-    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
-    for (npy_intp k = 0; k < n; k++)
-        order[k] = k;
-    for (npy_intp k = 0; k < n - 1; k++) {
-        npy_intp other = k + words[k] % (npy_uint32)(n - k);
-        npy_int64 held = order[k];
-        order[k] = order[other];
-        order[other] = held;
-    }
-    return (PyObject *)out;
-}
-
-/* Whole numbers in a shape: a number plus the remainders of a block's words from a place on, for
-   (block, start, shape, low, count), each step the one of `discrete.randint`. */
-static PyObject *remainders(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    npy_intp sizes[DIMENSIONS], size, from;
-    int over[2], rank = count == 5 ? read_shape(args[2], sizes, &size) : -1;
-    if (rank < 0 || read_block(args[0], args[1], &from) < size || !PyLong_CheckExact(args[3]) ||
-        !PyLong_CheckExact(args[4]))
-        Py_RETURN_NONE;
-    npy_int64 low = PyLong_AsLongLongAndOverflow(args[3], &over[0]);
-    npy_int64 many = PyLong_AsLongLongAndOverflow(args[4], &over[1]);
-    if (over[0] || over[1] || many < 1 || many >= 1 << 28 || low > NPY_MAX_INT64 - many)
-        Py_RETURN_NONE;
-    PyArrayObject *out = new_array(integers, rank, sizes);
-    if (out == NULL)
-        return NULL;
-    npy_int64 *to = (npy_int64 *)PyArray_BYTES(out);
-    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
-    for (npy_intp k = 0; k < size; k++)
-        to[k] = low + words[k] % (npy_uint32)many;
-    return (PyObject *)out;
-}
-
-#define TOSS(TYPE)                                                                              \
-    for (npy_intp k = 0; k < size; k++, words += 2)                                             \
-        ((TYPE *)PyArray_BYTES(out))[k] =                                                       \
-            (((npy_int64)(words[0] & 0x1FFFFF) << 32) | words[1]) < bound;
-
-/* Fills a dense array with ones where 53 bits of two of a block's words, from a place on, are below
-   a bound, else zeros, for (block, start, out, bound). Whether it could. */
-static PyObject *toss(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    npy_intp from;
-    int overflow, type = count == 4 ? type_of(args[2]) : -1;
-    PyArrayObject *out = count == 4 ? (PyArrayObject *)args[2] : NULL;
-    if (out == NULL ||
-        (type < 0 && !(Py_TYPE(args[2]) == &PyArray_Type && PyArray_DESCR(out) == truths)) ||
-        !PyArray_ISWRITEABLE(out) || !is_dense(out) || PyArray_SIZE(out) > MOST ||
-        !PyLong_CheckExact(args[3]) ||
-        read_block(args[0], args[1], &from) < 2 * PyArray_SIZE(out))
-        Py_RETURN_FALSE;
-    npy_int64 bound = PyLong_AsLongLongAndOverflow(args[3], &overflow);
-    if (overflow)
-        Py_RETURN_FALSE;
-    npy_intp size = PyArray_SIZE(out);
-    const npy_uint32 *words = (const npy_uint32 *)PyArray_BYTES((PyArrayObject *)args[0]) + from;
-    if (type == 0) {
-        TOSS(float)
-    }
-    else if (type == 1) {
-        TOSS(double)
-    }
-    else {
-        TOSS(npy_bool)
-    }
-    Py_RETURN_TRUE;
-}
-
 /* ---- counts -------------------------------------------------------------------------------- */
 
 #define COUNT_IN(T)                                                                              \
@@ -396,7 +198,7 @@ static PyObject *counted(PyObject *module, PyObject *const *args, Py_ssize_t cou
     double low, high;
     int type = count == 4 ? type_of(args[0]) : -1, fine = 1;
     PyArrayObject *x = (PyArrayObject *)args[0];
-    if (type < 0 || !read_count(args[1], &bins) || !read_number(args[2], &low) ||
+    if (type < 0 || !read_size(args[1], MOST, &bins) || !read_number(args[2], &low) ||
         !read_number(args[3], &high) || !is_dense(x) || PyArray_SIZE(x) < 1 ||
         PyArray_SIZE(x) > MOST_READ)
         Py_RETURN_NONE;
@@ -435,12 +237,6 @@ static PyObject *counted(PyObject *module, PyObject *const *args, Py_ssize_t cou
 static PyMethodDef methods[] = {
     {"spaced", QUICKLY(spaced), "Numbers from one to another; None for odd ones."},
     {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
-    {"uniforms", QUICKLY(uniforms), "Uniforms of a block's words in a shape; None for odd ones."},
-    {"normals", QUICKLY(normals), "Normals of a block's words in a shape; None for odd ones."},
-    {"paired", QUICKLY(paired), "Normals that are worked out in a shape; None for odd ones."},
-    {"shuffled", QUICKLY(shuffled), "A permutation by a block's words; None for odd ones."},
-    {"remainders", QUICKLY(remainders), "Whole numbers by a block's words; None for odd ones."},
-    {"toss", QUICKLY(toss), "Fills an array by a block's words; False for odd ones."},
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
     {"are_equal", QUICKLY(are_equal), "Whether elements are the same; None for odd arrays."},

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._core.copyslices import custom_op
-from ..._core.inplace import check_writable, count_write, set_history
-from ..._core.mode import ready
+from ..._core.inplace import check_writable, count_write, may_record, set_history
+from ..._core.mode import current, ready
 from ..._core.node import Node, new_node
 from ..._core.slow import TANGENTS
+from ..._core.storage import bump
 from ..._core.views import view_target
 from ..rows import meta as _meta
+from .generator import Generator, default_generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,27 @@ def refuse_leaf(self: Tensor) -> bool:
     if recorded:
         check_writable(self)
     return recorded
+
+
+def refill_at_once(self: Tensor, generator: Any, kind: str, a: float, b: float) -> bool:
+    """Whether a tensor has been filled in C, as `Stream.draw` says it; nothing is recorded.
+
+    False, with nothing drawn, for whatever needs a closer look.
+    """
+    mode = current()
+    if mode.slow or not self._plain:
+        return False
+    if mode.grad and (self._requires_grad or (self._view is not None and may_record(self))):
+        return False
+    if generator is None:
+        generator = default_generator
+    elif type(generator) is not Generator:
+        return False
+    stream = generator._stream or generator.stream
+    if stream.draw(kind, self._raw, a, b) is None:
+        return False
+    bump(self)
+    return True
 
 
 def refill(self: Tensor, name: str, fill: Any, *operands: Any, edges: int = 1) -> Tensor:

@@ -22,13 +22,12 @@ from ..rows.composite import POSITIONAL, composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general
 from ..shape.create import deliver, dtype_or_default, finish, is_usual, size_of, type_for
-from .fill import refill, refuse_leaf
+from .fill import refill, refill_at_once, refuse_leaf
 from .generator import Generator, default_generator, stream_of
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from ..._array.annotations import Array
     from ..._base.annotations import AnyCallable, Keywords, Positional, Shape, TensorLike
     from ..._tensor.tensor import Tensor
 
@@ -73,7 +72,7 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
     `kernel` is PyTorch's, which refuses integers; `again(out, shape)` says whether PyTorch writes
     `out` twice.
     """
-    uniform = name == "rand"
+    uniform, letter = name == "rand", "U" if name == "rand" else "N"
 
     def fresh(
         *sizes: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None,
@@ -112,25 +111,20 @@ def _declare(name: str, kernel: str, again: Any, doc: str) -> None:
             fill(stream_of(generator), array)
         return finish(array, requires_grad)
 
-    def draw_anew(shape: Shape) -> object:
-        stream, draw = stream_of(None), distributions.rand if uniform else distributions.randn
-        few = stream.few(shape, not uniform)
-        return finish(draw(stream, shape, T.FLOAT32) if few is None else few, False)
-
     def fresh_plainly(*sizes: object) -> object:
         shape = sizes_of(sizes)
-        if not shape or not is_usual() or min(shape) < 0:
-            return fresh(*sizes)
-        return draw_anew(shape)
+        if shape and is_usual() and not current().slow:
+            stream = default_generator._stream or default_generator.stream
+            few = stream.draw(letter, shape)
+            if few is not None:
+                return new_tensor(few)
+        return fresh(*sizes)
 
     def like_plainly(*args: Any) -> object:
         if len(args) == 1 and isinstance(args[0], TensorBase) and args[0]._plain:
-            x: Array = args[0]._raw  # in which sizes below two may have strides of their own
-            few = None if current().slow else default_generator.stream.few(x, not uniform)
+            few = None if current().slow else default_generator.stream.draw(letter, args[0]._raw)
             if few is not None:
                 return new_tensor(few)
-            if x.dtype is T.FLOAT32 and x.flags.c_contiguous and x.shape and min(x.shape) > 1:
-                return draw_anew(x.shape)
         return like(*args)
 
     POSITIONAL[fresh], POSITIONAL[like] = fresh_plainly, like_plainly
@@ -196,7 +190,7 @@ def randint(
 def _randint_plainly(*args: Any) -> object:
     low, high, shape = (0, *args) if len(args) == 2 else args if len(args) == 3 else (0, 0, None)
     if type(shape) is tuple and type(low) is type(high) is int and not DEFAULTS.changed:
-        few = stream_of(None).few_integers(shape, low, high - low)
+        few = stream_of(None).draw("I", shape, low, high - low)
         return randint(*args) if few is None else finish(few, False)
     return randint(*args)
 
@@ -249,7 +243,7 @@ def randperm(
 
 def _permute_plainly(*args: Any) -> Any:
     if len(args) == 1 and type(args[0]) is int and not DEFAULTS.changed:
-        few = stream_of(None).few_places(args[0])
+        few = stream_of(None).draw("P", args[0])
         if few is not None:
             return finish(few, False)
     return randperm(*args)
@@ -454,8 +448,10 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *,
     Raises:
         RuntimeError: where `from` is above `to`.
     """
-    refuse_leaf(self)
     low, high = float(kwargs.pop("from", from_)), float(to)
+    if refill_at_once(self, generator, "u", low, high):
+        return self
+    refuse_leaf(self)
     _refuse_integers("check_uniform_bounds", self._raw)
     if low > high:
         raise RuntimeError(
@@ -476,6 +472,8 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *,
     Raises:
         RuntimeError: for a negative standard deviation.
     """
+    if refill_at_once(self, generator, "n", float(mean), float(std)):
+        return self
     refuse_leaf(self)
     _check_std(std)
     _refuse_integers("normal_kernel_cpu", self._raw)
