@@ -16,7 +16,12 @@ from .memory import dense_layout as dense
 from .memory.dense_layout import bits_of, empty_like as empty_like, is_dense as is_dense
 from .memory.exported import FIXED, fix
 from .memory.out_of_memory import refusal
-from .memory.places import address as address, element_strides, overlap, owner as owner
+from .memory.places import (
+    address as address,
+    element_strides,
+    overlap as overlap,
+    owner as owner,
+)
 from .narrow import Narrow as Narrow, find_type, fit, is_complex32, is_narrow as is_narrow, wide_of
 
 if TYPE_CHECKING:

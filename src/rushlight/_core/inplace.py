@@ -13,6 +13,7 @@ from .._array.types import (
     FLOAT64 as _FLOAT64,
     INT64 as _INT64,
     ndarray as _ndarray,
+    overlap,
     ufunc as _ufunc,
 )
 from .._base import dtypes as D, errors
@@ -243,8 +244,12 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
         value = other._raw
         if value.dtype is not dtype:
             return False
-        if value is not array and (value.base is not None or array.base is not None):
-            return False  # they may share memory
+        if (
+            value is not array
+            and (value.base is not None or array.base is not None)
+            and overlap(array, value)
+        ):
+            return False  # which is allowed, or an error
         if mode.grad and (other._requires_grad or (other._view is not None and follows(other))):
             return False
     else:
@@ -330,8 +335,12 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             value = other._raw
             if value.dtype is not dtype:
                 return False
-            if value is not array and (value.base is not None or array.base is not None):
-                return False  # they may share memory
+            if (
+                value is not array
+                and (value.base is not None or array.base is not None)
+                and overlap(array, value)
+            ):
+                return False
             if mode.grad and may_record(other):
                 return False
             raws.append(value)

@@ -10,7 +10,16 @@ import numpy as np
 
 from ..._base import errors
 from ..number import filling
-from ..types import address, convert_array, from_raw, ndarray, owner, refuse_overlap, refuse_shared
+from ..types import (
+    address,
+    convert_array,
+    from_raw,
+    ndarray,
+    overlap,
+    owner,
+    refuse_overlap,
+    refuse_shared,
+)
 
 if TYPE_CHECKING:
     from ..._base.annotations import Scalar
@@ -36,6 +45,21 @@ def _is_same_memory(x: Array, y: Array) -> bool:
         and owner(x) is owner(y)
         and address(x) == address(y)
     )
+
+
+def write_part(x: Array, key: Any, src: Array) -> bool:
+    """Writes a view into the part that a basic key names; `x[key] += 1` writes the part itself.
+
+    False, with nothing written, where both have elements of one memory otherwise.
+    """
+    part = x[key]
+    if type(part) is not np.ndarray:
+        return False
+    if not _is_same_memory(part, src):
+        if overlap(part, src):
+            return False
+        part[...] = src
+    return True
 
 
 def copy_like(x: Array, src: Array, non_blocking: bool = False) -> Array:

@@ -237,6 +237,7 @@ def _take_basic(t: Tensor, given: Any, read: bool = False) -> tuple[Any, list[An
 
 
 _SKIP: Final = object()
+_FEW: Final = 4096  # elements of an index, from which on other ways are faster
 
 
 # ---- reading ----------------------------------------------------------------------------------
@@ -300,9 +301,14 @@ def getitem(self: Tensor, given: Any) -> Tensor:
 
 def _take_tensors(t: Tensor, items: Positional) -> tuple[Tensor, list[TensorBase | None]] | None:
     """The view that integers leave, and the index tensors (None: all) of its dimensions; None where
-    the index has other items than these and `:`, has none, or doesn't fit.
+    the index has other items than these, `:` and `...`, has none, or doesn't fit.
     """
     shape = t._raw.shape
+    for place, item in enumerate(items):
+        if item is Ellipsis:
+            rest = len(shape) + 1 - len(items)
+            items = (*items[:place], *[_WHOLE] * rest, *items[place + 1 :])
+            break
     if len(items) > len(shape):
         return None
     taken = False
@@ -371,16 +377,17 @@ def _is_lone(given: Array, ndim: int) -> bool:
 
 
 def _take_simple(t: Tensor, items: tuple[Any, ...]) -> Tensor | None:
-    """The view that integers, slices without a step, None and one `...` leave; None where the index
-    has other items, or doesn't fit.
+    """The view that integers, slices, None and one `...` leave; None where the index has other
+    items, or doesn't fit.
     """
     skipped = len(t._raw.shape)  # dimensions that `...` stands for
     dots = False
     for item in items:
         kind = type(item)
         if kind is slice:
+            step = item.step
             if (
-                item.step is not None
+                (step is not None and (type(step) is not int or not 1 <= step < _MOST))
                 or type(item.start) not in _ENDS
                 or type(item.stop) not in _ENDS
             ):
@@ -408,8 +415,9 @@ def _take_simple(t: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         elif kind is slice:
             start = item.start or 0
             end = END if item.stop is None else item.stop
-            if start or end < seen._raw.shape[dim]:
-                seen = apply_view(slice_.op, seen, (dim, start, end, 1))
+            step = item.step or 1
+            if start or step > 1 or end < seen._raw.shape[dim]:
+                seen = apply_view(slice_.op, seen, (dim, start, end, step))
             dim += 1
         elif item is None:
             seen = apply_view(unsqueeze.op, seen, (dim,))
@@ -476,28 +484,14 @@ def setitem(self: Tensor, given: object, value: Any) -> None:
 
 
 def _write_number(t: Tensor, given: Any, value: Any) -> bool:
-    """Whether a number could be written at once: basic indices, nothing recorded."""
+    """Whether a number could be written at once, unrecorded, at the indices of `_find_key`."""
     mode = current()
     if mode.slow or not t._plain or (mode.grad and records(t)):
         return False
-    kind = type(given)
-    if kind is int:
-        key: Any = given
-        if not t._raw.ndim:
-            return False
-    elif kind is tuple:
-        key = basic_key(given)
-        if key is None:
-            return False
-    elif kind is slice and given.step is None:
-        key = basic_key((given,))
-        if key is None:
-            return False
-    else:
+    key = _find_key(t, given)
+    if key is None:
         return False
     array = t._raw
-    if 0 in array.strides:
-        return False
     small = -6e4 < value < 6e4  # also for halves
     if not small and type(value) is int and not -_MOST <= value < _MOST:
         return False
@@ -513,29 +507,41 @@ def _write_number(t: Tensor, given: Any, value: Any) -> bool:
     return True
 
 
+def _find_key(t: Tensor, given: Any) -> Any:
+    """What an index is for NumPy: basic items, or few places or a small mask alone; None for other
+    indices, and for a tensor whose elements share memory."""
+    array, kind = t._raw, type(given)
+    if 0 in array.strides:
+        return None
+    if kind is int:
+        return given if array.ndim else None
+    if kind is tuple or kind is slice:
+        return basic_key(given if kind is tuple else (given,))
+    if isinstance(given, TensorBase) and given._plain and 0 < given._raw.size <= _FEW:
+        places = given._raw
+        known = places.ndim and (places.dtype is T.BOOL or places.dtype is T.INT64)
+        return places if known and T.owner(places) is not T.owner(array) else None
+    return None
+
+
 def _write_tensor(t: Tensor, given: Any, value: Any) -> bool:
-    """Whether a tensor of the same type could be written at once, unrecorded, at basic indices."""
+    """Whether a tensor of the same type could be written at once; as `_write_number`."""
     mode = current()
     if mode.slow or not t._plain or not value._plain:
         return False
     if mode.grad and (records(t) or records(value)):
         return False
     array, source = t._raw, value._raw
-    if array.dtype is not source.dtype or source.base is not None or source is array:
+    if array.dtype is not source.dtype or source is array:
         return False
-    kind = type(given)
-    if kind is int:
-        if not array.ndim or 0 in array.strides:
-            return False
-        key: Any = given
-    elif kind is tuple or kind is slice:
-        key = basic_key(given if kind is tuple else (given,))
-        if key is None or 0 in array.strides:
-            return False
-    else:
+    key = _find_key(t, given)
+    if key is None or (type(key) is T.ndarray and T.owner(source) is T.owner(array)):
         return False
     try:
-        array[key] = source
+        if source.base is None or type(key) is T.ndarray:
+            array[key] = source
+        elif not W.write_part(array, key, source):
+            return False
     except (IndexError, ValueError, OverflowError, TypeError):
         return False
     bump(t)
