@@ -150,7 +150,7 @@ def _make(
 
 class Ways:
     """The ways to a result: one whose results may have to be made again, if any, and one for all
-    operands. The first one is worth trying where no weight is 0, unless it makes these."""
+    operands. The first one is worth trying unless weights hide something."""
 
     __slots__ = ("first", "last")
 
@@ -162,7 +162,7 @@ class Ways:
         """Writes the result."""
         if (
             self.first is not None
-            and (weights is None or weights.all())
+            and (weights is None or not winograd.hides(weights))
             and self.first.run(*arrays)
         ):
             return
@@ -180,10 +180,8 @@ def output_ways(
         if found is not None:
             return Ways(None, found)
     first = None
-    if groups == 1 and winograd.suits(
-        w.shape[2:], w.itemsize, stride + dilation, y.shape[2:], x.shape[0], w.shape[1], w.shape[0]
-    ):
-        first = winograd.correlating(x, w, y, biased, pad, True, threads)
+    if groups == 1:
+        first = winograd.correlating(x, w, y, biased, stride, pad, dilation, True, threads)
     sizes = x.shape[2:], y.shape[2:], w.shape[2:], stride, pad, dilation, layout_of(x)
     plan = geometry.correlating(*sizes)
     if groups == 1 and small_convolution.suits(plan, y.shape[1], x.itemsize):
@@ -229,21 +227,8 @@ def input_ways(
         if found is not None:
             return Ways(None, found)
     first = None
-    around = tuple([2 - p for p in pad])
-    if (
-        groups == 1
-        and min(around) >= 0
-        and winograd.suits(
-            w.shape[2:],
-            w.itemsize,
-            stride + dilation,
-            x.shape[2:],
-            y.shape[0],
-            w.shape[0],
-            w.shape[1],
-        )
-    ):
-        first = winograd.correlating(y, w, x, False, around, False, threads)
+    if groups == 1:
+        first = winograd.correlating(y, w, x, False, stride, pad, dilation, False, threads)
     sizes = x.shape[2:], y.shape[2:], w.shape[2:], stride, pad, dilation, layout_of(y)
     plan = geometry.transpose_plan(*sizes)
     whole = plan.whole(w.shape[2] * w.shape[3])
@@ -286,10 +271,8 @@ def weight_ways(
         if found is not None:
             return Ways(None, found)
     first = None
-    if groups == 1 and winograd.suits(
-        k, x.itemsize, stride + dilation, y.shape[2:], x.shape[0], x.shape[1], y.shape[1], True
-    ):
-        first = winograd.weighing(x, y, pad, threads)
+    if groups == 1:
+        first = winograd.weighing(x, y, k, stride, pad, dilation, threads)
     # Copied always: lines are read beyond their ends.
     plan = geometry.correlating(
         x.shape[2:], y.shape[2:], k, stride, pad, dilation, layout_of(x), True

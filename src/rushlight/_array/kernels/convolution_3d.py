@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from . import convolution, convolution_geometry as geometry, small_convolution
+from ..memory.parallel import get_num_threads
+from . import convolution, convolution_geometry as geometry, small_convolution, winograd
 from .convolution_geometry import Plan, Run
 from .convolution_workspace import SHARES
 from .launch import guard_launch
+from .launches import form_of
 
 if TYPE_CHECKING:
     from ..annotations import Array
@@ -57,9 +59,11 @@ def _choose_taps(w: Array, run: Run) -> Array:
 
 def _run_bodies(
     plans: tuple[Plan, Plan], runs: tuple[Run, ...], x: Array, w: Array, bias: Array | None,
-    y: Array, stride: Sizes, groups: int, inward: bool,
+    y: Array, steps: tuple[Sizes, Sizes, Sizes], groups: int, inward: bool,
 ) -> None:  # fmt: skip
-    """Writes to y what is made of x. `plans` of planes: the second one always copies."""
+    """Writes to y what is made of x. `plans` of planes, of which the second one always copies, and
+    `steps`, their strides, padding and dilation."""
+    stride = (1, 1) if inward else steps[0]
     depth, k = x.strides[2] // x.itemsize, w.shape[3]
     for run in runs:
         if not run.taps:
@@ -68,6 +72,8 @@ def _run_bodies(
             )
             continue
         chosen = _choose_taps(w, run)
+        if groups == 1 and _try_squares(x, chosen, bias, y, steps, inward, run):
+            continue
         taps = chosen.shape[2] * chosen.shape[3]
         single = geometry.deepen(plans[1], run, 1, k, depth, y.shape[3])
         small = groups == 1 and single.whole(taps)
@@ -79,6 +85,21 @@ def _run_bodies(
             else:
                 plan = geometry.deepen(plans[0], run, planes, k, depth, y.shape[3])
                 convolution.run_plan(plan, read, chosen, bias, made, stride, groups, inward)
+
+
+def _try_squares(
+    x: Array, chosen: Array, bias: Array | None, y: Array, steps: tuple[Sizes, Sizes, Sizes],
+    inward: bool, run: Run,
+) -> bool:  # fmt: skip
+    """The same for a run by `winograd`, if it does that."""
+    ((_, read, made),) = _pair_views(x, y, run, 1)
+    calls = winograd.correlating(
+        form_of(read), form_of(chosen), form_of(made), bias is not None, *steps, inward,
+        get_num_threads(), (run, x.strides[2] // x.itemsize),
+    )  # fmt: skip
+    if calls is None or winograd.hides(chosen):
+        return False
+    return calls.run(read, chosen, None if bias is None else np.ascontiguousarray(bias), made)
 
 
 @guard_launch
@@ -100,7 +121,8 @@ def correlate(
     sizes: Any = (x.shape[3:], out[1:], w.shape[3:], stride[1:], pad[1:], dilation[1:])
     sizes += (convolution.layout_of(x[:, :, 0]),)
     plans = geometry.correlating(*sizes), geometry.correlating(*sizes, True)
-    _run_bodies(plans, runs, x, w, bias, y, (1, 1), groups, True)
+    steps = stride[1:], pad[1:], dilation[1:]
+    _run_bodies(plans, runs, x, w, bias, y, steps, groups, True)
     return y
 
 
@@ -112,12 +134,13 @@ def correlate_transposed(
     if not convolution.suits(y, w, (5,)):
         return None
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
-    steps = stride[0], pad[0], dilation[0]
-    runs = geometry.list_runs(size[0], y.shape[2], w.shape[2], *steps, True)
+    along = stride[0], pad[0], dilation[0]
+    runs = geometry.list_runs(size[0], y.shape[2], w.shape[2], *along, True)
     sizes: Any = (size[1:], y.shape[3:], w.shape[3:], stride[1:], pad[1:], dilation[1:])
     sizes += (convolution.layout_of(y[:, :, 0]),)
     plans = geometry.transpose_plan(*sizes), geometry.transpose_plan(*sizes, True)
-    _run_bodies(plans, runs, y, w, None, x, stride[1:], groups, False)
+    steps = stride[1:], pad[1:], dilation[1:]
+    _run_bodies(plans, runs, y, w, None, x, steps, groups, False)
     return x
 
 
@@ -128,6 +151,10 @@ def weigh(
     """See `convolution.weigh`."""
     if not convolution.suits(x, y, (5,)):
         return None
+    if groups == 1:
+        found = _weigh_squares(x, y, k, stride, pad, dilation)
+        if found is not None:
+            return found
     per_group, depth = x.shape[1] // groups, x.strides[2] // x.itemsize
     layout = convolution.layout_of(x[:, :, 0])
     sizes: Any = (x.shape[3:], y.shape[3:], k[1:], stride[1:], pad[1:], dilation[1:], layout)
@@ -143,3 +170,24 @@ def weigh(
                     found = convolution.weigh_plan(deep, read, slopes, groups)
                     total[:, :, j] = found.reshape(*total.shape[:2], -1)
     return total.reshape(y.shape[1], per_group, *k)
+
+
+def _weigh_squares(
+    x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
+) -> Array | None:
+    """The same by `winograd`, if it does that for each run."""
+    total = np.zeros((y.shape[1], x.shape[1], *k), x.dtype)
+    steps = stride[1:], pad[1:], dilation[1:]
+    for run in geometry.list_runs(y.shape[2], x.shape[2], k[0], stride[0], pad[0], dilation[0]):
+        if not run.taps:
+            continue
+        ((_, read, slopes),) = _pair_views(x, y, run, 1)
+        calls = winograd.weighing(
+            form_of(read), form_of(slopes), k[1:], *steps, get_num_threads(),
+            (run, x.strides[2] // x.itemsize),
+        )  # fmt: skip
+        found = np.empty((*total.shape[:2], len(run.taps), *k[1:]), x.dtype)
+        if calls is None or not calls.run(read, slopes, found):
+            return None
+        total[:, :, list(run.taps)] += found
+    return total

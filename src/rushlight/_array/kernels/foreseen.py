@@ -95,9 +95,10 @@ def emit_written() -> None:
             convolution_code,
             max_pool_code,
             planes_code,
-            winograd_code,
         ):
             module.load(kind)
+        for taps in (2, 3):
+            winograd_code.load(kind, taps)
         transpose_code.load(kind)
         for lanes in fft_code.choices(kind):
             fft_code.load(kind, lanes)
