@@ -1,6 +1,7 @@
 """What takes the usual calls of functions in C: what it passes on, to whom, and what of errors."""
 
 import copy
+import functools
 import gc
 import pickle
 import sys
@@ -86,19 +87,51 @@ def test_plans_are_found_by_types_and_names(entry: Entry) -> None:
 
 def test_whole_functions_run_where_nobody_is_on_and_the_types_are_settled(entry: Entry) -> None:
     on: list[object] = []
-    settled: set[object] = {(int,)}
+    settled: dict[object, object] = {(int,): ()}
 
     def body(*args: object) -> tuple[object, ...]:
         return ("body", *args)
 
-    some, any_ = [entry(note, note, "whole", (on, s, body), None) for s in (settled, None)]
+    def named(*args: object, **words: object) -> tuple[object, ...]:
+        return ("named", *args, *words.items())
+
+    some, any_ = [
+        entry(note, note, "whole", (on, s, body, s, named), None) for s in (settled, None)
+    ]
     assert some(1) == any_(1) == ("body", 1) and any_() == ("body",)
     assert some(1.0) == ("passed on", 1.0) and any_(1.0) == ("body", 1.0)
-    assert some(1, k=2) == any_(1, k=2) == ("passed on", 1, ("k", 2))
-    settled.add((float,))
+    assert some(1, k=2) == ("passed on", 1, ("k", 2)) and any_(1, k=2) == ("named", 1, ("k", 2))
+    settled[(float,)] = settled[((int,), ("k",), (int,))] = ()
     assert some(1.0) == ("body", 1.0)
-    on.append(True)
-    assert some(1) == any_(1) == ("passed on", 1)
+    assert some(1, k=2) == ("named", 1, ("k", 2))
+    for other in ({"k": 2.0}, {"l": 2}, {"k": 2, "l": 3}):
+        assert some(1, **other) == ("passed on", 1, *other.items())
+    answers = [False, True]
+    on.append(lambda: answers.pop(0))
+    assert some(1) == ("body", 1) and some(1) == ("passed on", 1)
+    answers += [False, True]
+    assert any_(1, k=2) == ("named", 1, ("k", 2))
+    assert any_(1, k=2) == ("passed on", 1, ("k", 2))
+    with pytest.raises(IndexError):  # of who says whether somebody is on
+        some(1)
+
+
+def test_lists_in_settled_calls_are_looked_into(entry: Entry) -> None:
+    settled = {
+        (list, int): (0,), (tuple,): (0,), (str,): (0,), (float,): (1,), (bool,): [0],
+        ((int,), ("k", "l"), (str, tuple)): (2,), (bytes,): ("a",),
+    }  # fmt: skip
+    body = functools.partial(note, "body")
+    call = entry(note, note, "whole", ([], settled, body, settled, body), None)
+    for fine in ([[1, 2], 3], [[], 3], [(1,)], [()]):
+        assert call(*fine) == ("passed on", "body", *fine)
+    for other in ([[1, True], 3], [[1, 2.0], 3], [[None], 3], [("a",)], [((1,),)], ["ab"], [1.0]):
+        assert call(*other) == ("passed on", *other)
+    assert call(1, k="a", l=(1,)) == ("passed on", "body", 1, ("k", "a"), ("l", (1,)))
+    assert call(1, k="a", l=(1.0,)) == ("passed on", 1, ("k", "a"), ("l", (1.0,)))
+    assert call(True) == ("passed on", True)
+    with pytest.raises(TypeError):
+        call(b"a")
 
 
 def test_views_by_integers_run_the_operation_for_so_many_and_say_why_not_elsewhere(
@@ -147,7 +180,7 @@ def test_an_entry_in_a_class_is_a_method_whose_function_is_what_is_found(entry: 
     assert called[201][0] in ("ran", "method") and called[201][1:] == (y, 1)
     bound = x.act
     assert bound(3) == ("method", x, 3) and Asked.act(x, k=1) == ("method", x, ("k", 1))
-    on.append(True)
+    on.append(lambda: True)
     assert [x.act(1, 2) for _ in range(200)] == [("method", x, 1, 2)] * 200
     on.clear()
     x.act = note  # type: ignore[method-assign]
@@ -169,7 +202,7 @@ def test_errors_go_to_whom_it_may_concern_and_others_end_the_program(entry: Entr
     seen: list[object] = []
 
     def fail(error: BaseException) -> Callable[..., object]:
-        def raiser(*args: object) -> object:
+        def raiser(*args: object, **words: object) -> object:
             raise error
 
         return raiser
@@ -187,14 +220,14 @@ def test_errors_go_to_whom_it_may_concern_and_others_end_the_program(entry: Entr
             ((int,), ("k",), (int,)): Told((fail(error), 0, (0,), (), -1, ((1, "k"),))),
         }
         return [
-            entry(note, note, "whole", ([], None, fail(error)), handler),
+            entry(note, note, "whole", ([], None, fail(error), None, fail(error)), handler),
             entry(note, note, "plan", (plans, ()), handler),
         ]  # fmt: skip
 
     for call in made(KeyError("x"), failed):
         assert call(1) == "handled"
-    assert made(KeyError("x"), failed)[1](1, k=2) == "handled"
-    assert seen == [((1,), {}, 1), ((1,), {}, 1), ((1,), {"k": 2}, 1)]
+        assert call(1, k=2) == "handled"
+    assert seen == [((1,), {}, 1), ((1,), {"k": 2}, 1)] * 2
     error = ValueError("mine")
     for call in made(error, failed) + made(error, None):
         try:
@@ -220,7 +253,7 @@ def test_errors_keep_nothing_alive_once_they_are_forgotten(entry: Entry) -> None
         except Exception:
             raise
 
-    call = entry(note, note, "whole", ([], None, lambda x: x.missing), failed)
+    call = entry(note, note, "whole", ([], None, lambda x: x.missing, None, run), failed)
     gc.disable()
     try:
         x = Kind()
@@ -244,7 +277,8 @@ def test_calls_leave_as_many_references_as_there_were(entry: Entry) -> None:
     for e in (
         entry(note, note, "one", (Kind, run, word)), entry(note, note, "two", (Kind, run, word)),
         entry(note, note, "plan", (plans, ())),
-        entry(note, note, "whole", ([], {(Kind,)}, run)),
+        entry(note, note, "whole", ([], {(Kind,): ()}, run, {((Kind,), ("k",), (str,)): ()}, note)),
+        entry(note, note, "whole", ([], {(Kind,): (0,)}, run, None, note)),
     ):  # fmt: skip
         calls += [lambda e=e: e(a), lambda e=e: e(a, a), lambda e=e: e(a, k=word)]  # type: ignore
     for call in calls:
@@ -258,7 +292,8 @@ def test_calls_leave_as_many_references_as_there_were(entry: Entry) -> None:
 def test_what_makes_no_entry_is_refused_and_cycles_are_collected(entry: Entry) -> None:
     for kind, parts in (
         ("one", (1, run, 0)), ("one", (Kind, run)), ("plan", ([], ())), ("plan", ({}, [])),
-        ("whole", ((), None, run)), ("whole", ([], [], run)), ("other", ()), ("", ()),
+        ("whole", ((), None, run, None, run)), ("whole", ([], [], run, None, run)),
+        ("whole", ([], None, run, [], run)), ("whole", ([], None, run)), ("other", ()), ("", ()),
     ):  # fmt: skip
         with pytest.raises(ValueError):
             entry(note, note, kind, parts)

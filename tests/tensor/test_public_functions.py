@@ -228,3 +228,84 @@ def test_a_view_taken_where_nothing_is_recorded_warns_as_a_number() -> None:
 def test_a_copy_to_the_same_type_is_a_conversion() -> None:
     x = torch.ones(2, requires_grad=True)
     assert x.to(torch.float32, copy=True).grad_fn.name() == "ToCopyBackward0"
+
+
+IMPORTED = """
+import rushlight as torch
+from rushlight._core.mode import ALERTED
+import rushlight.distributed.tensor
+assert not ALERTED
+torch.ones(2) + 1
+with torch.autocast("cpu"):
+    pass
+assert len(ALERTED) == 1 and not ALERTED[0]()
+with torch.inference_mode():
+    assert not ALERTED[0]()
+with torch.autocast("cpu"):
+    assert ALERTED[0]()
+"""
+DECLARED = """
+from rushlight.utils._pytree import tree_map
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return "mine"
+assert ALERTED[0]()
+"""
+UNPICKLED = """
+import pickle
+from rushlight.distributed.tensor import DTensor
+from rushlight._tensor.copies import rebuilt_over
+assert not ALERTED[0]()
+rebuilt_over(DTensor, torch.ones(2)._raw, False)
+assert ALERTED[0]()
+"""
+
+
+@pytest.mark.parametrize("then", [DECLARED, UNPICKLED])
+def test_who_is_not_on_any_more_or_only_imported_is_not_asked(then: str) -> None:
+    run(IMPORTED + then)
+
+
+def test_keywords_that_were_fine_once_are_still_looked_at() -> None:
+    x = torch.randn(2, 3)
+    for _ in range(3):
+        assert F.softmax(x, dim=1).shape == (2, 3)
+        assert torch.full((2,), 1.0, dtype=torch.float64).dtype is torch.float64
+        assert torch.zeros(2, pin_memory=False).shape == (2,)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        F.softmax(x, dim=2)
+    with pytest.raises(TypeError, match="softmax"):
+        F.softmax(x, dim="1")
+    with pytest.raises(TypeError, match="dims"):
+        F.softmax(x, dims=1)
+    with pytest.raises(TypeError, match="full"):
+        torch.full((2.0,), 1.0, dtype=torch.float64)
+    with pytest.raises(TypeError, match="full"):
+        torch.full((x,), 1.0, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="negative dimension"):
+        torch.full((-2,), 1.0, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="pin"):
+        torch.zeros(2, pin_memory=True)
+    out = torch.empty(3)
+    assert torch.zeros(3, out=out) is out and torch.zeros(3, out=out) is out
+    with pytest.raises(RuntimeError, match="out"):
+        torch.zeros(3, out=torch.empty(3, requires_grad=True))
+
+    class Mine(torch.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return "mine"
+
+    assert F.softmax(x.as_subclass(Mine), dim=1) == "mine"
+
+    class Log(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return func.__name__, kwargs["dim"]
+
+    with Log():
+        assert F.softmax(x, dim=1) == ("softmax", 1)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final
 
-#: Not empty once somebody has been on whom functions made of operations ask, see Note [Functions
-#: ask from the start] in `_tensor/public_functions.py`.
-ALERTED: Final[list[Any]] = []
+#: Holds `is_interposed` once somebody has been on whom functions made of operations ask, see Note
+#: [Functions ask from the start] in `_tensor/public_functions.py`.
+ALERTED: Final[list[Callable[[], bool]]] = []
 #: The classes of programs that such functions ask, be a mode on or not.
 ASKED_CLASSES: Final[list[type]] = []
 
@@ -92,7 +92,7 @@ class Mode:
             or anomaly
         )
         if (self.interposed or recorder is not None) and not ALERTED:
-            ALERTED.append(True)
+            ALERTED.append(is_interposed)
         beside = fresh or self.interposed or recorder is not None or dual or view_replay
         self.infers = inference and not beside  # inference mode, and nothing else that is `slow`
         self.slow = inference or beside
@@ -100,13 +100,15 @@ class Mode:
 
 def ask_class(cls: type) -> None:
     """Has functions made of operations ask who has been on, and the class, from now on."""
-    ALERTED.append(True)
     ASKED_CLASSES.append(cls)
+    if not ALERTED:
+        ALERTED.append(is_interposed)
 
 
 def is_interposed() -> bool:
     """Whether somebody is on, or any class is to be asked; for where `ALERTED` isn't empty."""
-    return current().slow or bool(ASKED_CLASSES)
+    mode = current()
+    return (mode.slow and not mode.infers) or bool(ASKED_CLASSES)
 
 
 def derive(mode: Mode, **changes: Any) -> Mode:

@@ -86,10 +86,8 @@ def make_asking_function(function: object, name: str, overload: str = "", module
     else:
         # What asks modes only is passed by where there is none.
         plain: Any = getattr(function, "_in_no_mode", function)
-        settled: set[Any] | None = getattr(plain, "_settled", None)
-        made = _quick(function, whole, plain) if settled is None else _skip_checks(
-            function, whole, plain, settled
-        )  # fmt: skip
+        late = getattr(plain, "_late", True)
+        made = (_quick if late else _skip_checks)(function, whole, plain)
     setattr(made, ASKS_BY_ITSELF, True)
     return _name(made, name, module)
 
@@ -103,7 +101,8 @@ def _name(made: Any, name: str, module: str) -> Any:
 
 def _quick(function: Callable[..., object], whole: object, plain: Any) -> object:
     """For what runs on positional arguments without a look at them."""
-    body = without_keywords(getattr(plain, "_guarded", plain))
+    guarded = getattr(plain, "_guarded", plain)
+    body = without_keywords(guarded)
     recheck: Any = getattr(plain, "_recheck", None)
 
     @functools.wraps(function)
@@ -120,23 +119,22 @@ def _quick(function: Callable[..., object], whole: object, plain: Any) -> object
                 raise
             return handled
 
-    _enter(asking, None, body, recheck)
+    _enter(asking, None, body, recheck, getattr(plain, "_settled", None), guarded)
     return asking
 
 
-def _skip_checks(
-    function: Callable[..., object], whole: object, plain: Any, settled: set[object]
-) -> object:
+def _skip_checks(function: Callable[..., object], whole: object, plain: Any) -> object:
     """For what runs unchecked on arguments of types that have been checked."""
     body = without_keywords(plain._guarded)
     recheck = plain._recheck
+    settled: dict[Any, tuple[int, ...]] = plain._settled
 
     @functools.wraps(function)
     def asking(*args: object, **kwargs: object) -> object:
         if ALERTED and is_interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
-            if not kwargs and types_of(args) in settled:
+            if not kwargs and settled.get(types_of(args)) == ():
                 return body(*args)
             return plain(*args, **kwargs)
         except Exception as error:
@@ -145,12 +143,17 @@ def _skip_checks(
                 raise
             return handled
 
-    _enter(asking, settled, body, recheck)
+    _enter(asking, settled, body, recheck, settled, plain._guarded)
     return asking
 
 
 def _enter(
-    function: AnyCallable, settled: set[Any] | None, body: AnyCallable, recheck: object
+    function: AnyCallable,
+    settled: dict[Any, tuple[int, ...]] | None,
+    body: AnyCallable,
+    recheck: object,
+    named: dict[Any, tuple[int, ...]] | None,
+    guarded: AnyCallable,
 ) -> None:
     """Has the usual calls of a function that asks taken in C, see Note [Entries]."""
     if ENTRY is None:
@@ -166,7 +169,8 @@ def _enter(
             return handled
 
     run = ENTRIES.get(body, body)
-    ENTRIES[function] = ENTRY(function, function, "whole", (ALERTED, settled, run), explain)
+    parts = (ALERTED, settled, run, named, guarded)
+    ENTRIES[function] = ENTRY(function, function, "whole", parts, explain)
 
 
 def _alone(function: Callable[..., object], whole: object) -> Any:
@@ -284,7 +288,7 @@ def _after(
     """
     if recheck is not None:
         try:
-            handled = recheck(*args)
+            handled = recheck(*args, **kwargs)
         except (AttributeError, TypeError):
             handled = of_others(function, args, kwargs)
             if handled is NOT_HANDLED:

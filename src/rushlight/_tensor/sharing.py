@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array import types as T
 from .._array.memory import shared as S
 from .._base import dtypes as D
+from .._base.lazy import load
 from .._core.storage import TensorBase, init_tensor
 from .copies import Attributes, attributes_of, reduce_leaf, set_attributes
 
@@ -86,5 +87,7 @@ def _receive(
     if cls._overrides or cls._dispatches:
         t._plain = False
         t._layered = True
+        if cls._dispatches:
+            load("_tensor.torch_dispatch").note(t)
     set_attributes(t, attributes)
     return t

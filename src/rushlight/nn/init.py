@@ -96,10 +96,10 @@ def _telling(function: Callable[_P, Tensor]) -> Callable[_P, Tensor]:
     @functools.wraps(function)
     def asking(*args: _P.args, **kwargs: _P.kwargs) -> Tensor:
         if ALERTED and is_interposed():
-            bound = inspect.signature(function).bind(*args, **kwargs)
-            bound.apply_defaults()
-            tensor = bound.arguments["tensor"]
+            tensor = args[0] if args else kwargs.get("tensor")
             if is_asked_about(tensor):
+                bound = inspect.signature(function).bind(*args, **kwargs)
+                bound.apply_defaults()
                 answer = ask_about_one(asking, tensor, (type(tensor),), (), bound.arguments)
                 return cast("Tensor", answer)
         return function(*args, **kwargs)

@@ -107,13 +107,11 @@ def _shape_of(value: Any) -> tuple[int, ...]:
 def _regular(value: object) -> tuple[Any, tuple[int, ...], set[type]] | None:
     """The numbers of a nested list, its shape and the numbers' types, where all is as it should be.
 
-    None for what is short, ragged, empty or of something else: that is looked at one by one.
+    None for what is ragged, empty or of something else: that is looked at one by one.
     """
     shape: list[int] = []
     flat = value
-    if isinstance(value, (list, tuple)) and len(value) > 2 and type(value[0]) in _SEQUENCES:
-        _shape_of(value)  # refuses a list that holds itself, which would grow below
-    while isinstance(flat, (list, tuple)) and len(flat) > 2:
+    while isinstance(flat, (list, tuple)) and flat:
         kinds = set(map(type, flat))
         if kinds <= _NUMBERS or all(k in _NUMBERS or issubclass(k, np.number) for k in kinds):
             shape.append(len(flat))
@@ -122,6 +120,8 @@ def _regular(value: object) -> tuple[Any, tuple[int, ...], set[type]] | None:
             return flat, tuple(shape), kinds
         if not kinds <= _SEQUENCES or len(set(map(len, flat))) != 1:
             return None
+        if len(shape) == 1:
+            _shape_of(value)  # refuses a list that holds itself, which would grow on
         shape.append(len(flat))
         flat = list(chain.from_iterable(flat))
     return None
@@ -147,6 +147,9 @@ def array_of(
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
     if kind not in _SEQUENCES and errors.is_pytorchs(kind):
         return _convert(_array_of_pytorchs(value), dtype)
+    if (kind is list or kind is tuple) and (kinds := set(map(type, value))) <= _NUMBERS:
+        found = dtype or infer(value[0] if len(kinds) == 1 else value)
+        return _array_of_numbers(value, kinds, (len(value),), found)
     regular = _regular(value)
     if regular is not None:
         flat, shape, kinds = regular
@@ -319,10 +322,19 @@ def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype
         return whole.reshape(shape)
     if target.kind == "V":  # a type that NumPy doesn't know takes no large integers
         flat = [float(number) for number in flat]
-    if dtype is D.float64 or dtype is D.bool_ or (not shape and abs(flat[0]) < 6e4):
-        return np.array(flat, target).reshape(shape)
-    with np.errstate(over="ignore"):
-        return np.array(flat, target).reshape(shape)
+    if dtype is D.float64 or dtype is D.bool_ or not flat or _is_small(flat, kinds):
+        array = np.array(flat, target)
+    else:
+        with np.errstate(over="ignore"):
+            array = np.array(flat, target)
+    return array if len(shape) == 1 else array.reshape(shape)
+
+
+def _is_small(flat: Any, kinds: set[type]) -> bool:
+    """Whether no type overflows for some numbers, where that is seen at once."""
+    if kinds <= _NUMBERS:
+        return min(flat) > -6e4 and max(flat) < 6e4
+    return len(flat) == 1 and abs(flat[0]) < 6e4
 
 
 def _integers(flat: Any, kinds: set[type], target: RawType) -> Array:

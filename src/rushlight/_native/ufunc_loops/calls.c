@@ -203,7 +203,7 @@ static PyObject *run_plan(PyObject *module, PyObject *const *given, Py_ssize_t n
 
 /* ---- what users call ---------------------------------------------------------------------- */
 
-#define PARTS 3
+#define PARTS 5
 
 /* A function, and what takes its usual calls without a frame of Python: see Note [Entries]. */
 typedef struct {
@@ -304,25 +304,77 @@ static PyObject *call_planned(PyObject *me, PyObject *const *args, size_t flags,
     return pass_on(self, args, flags, names);
 }
 
+/* Whether somebody is on: the list is empty until somebody was, then it has what says so; -1 with an
+   error. */
+static int somebody_is_on(PyObject *list)
+{
+    if (PyList_GET_SIZE(list) == 0)
+        return 0;
+    PyObject *ask = Py_NewRef(PyList_GET_ITEM(list, 0)), *found = PyObject_CallNoArgs(ask);
+    int on = found == NULL ? -1 : PyObject_IsTrue(found);
+    Py_DECREF(ask);
+    Py_XDECREF(found);
+    return on;
+}
+
+/* Whether a list or a tuple holds nothing but ints; -1 with an error. */
+static int holds_ints(PyObject *list)
+{
+    if (!PyTuple_CheckExact(list) && !PyList_CheckExact(list))
+        return 0;
+    PyObject *items = PySequence_Tuple(list); /* a list may change meanwhile */
+    if (items == NULL)
+        return -1;
+    int fine = 1;
+    for (Py_ssize_t k = 0; fine && k < PyTuple_GET_SIZE(items); k++)
+        fine = PyLong_CheckExact(PyTuple_GET_ITEM(items, k));
+    Py_DECREF(items);
+    return fine;
+}
+
+/* Whether a call is among those that are settled: by its types and keywords, with the places of
+   lists that must hold nothing but ints; -1 with an error. */
+static int is_settled(PyObject *settled, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *key = key_of(args, count, names);
+    if (key == NULL)
+        return -1;
+    PyObject *places = Py_XNewRef(PyDict_GetItemWithError(settled, key));
+    Py_DECREF(key);
+    if (places == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    Py_ssize_t given = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    int fine = PyTuple_CheckExact(places);
+    for (Py_ssize_t k = 0; fine > 0 && k < PyTuple_GET_SIZE(places); k++) {
+        Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GET_ITEM(places, k));
+        if (place == -1 && PyErr_Occurred())
+            fine = -1;
+        else
+            fine = place >= 0 && place < given ? holds_ints(args[place]) : 0;
+    }
+    Py_DECREF(places);
+    return fine;
+}
+
 /* A function made of several operations, where nobody is on and the types are settled: its parts
-   are the list of those who are on, the set of types (or None: any), and what runs. */
+   are the list that says who is on, what is settled (or None: anything), what runs, and the last
+   two again for calls with keywords. */
 static PyObject *call_whole(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
 {
     Entry *self = (Entry *)me;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (PyList_GET_SIZE(self->parts[0]) > 0 || (names != NULL && PyTuple_GET_SIZE(names) > 0))
-        return pass_on(self, args, flags, names);
-    if (self->parts[1] != Py_None) {
-        PyObject *key = types_among(args, count);
-        int known = key == NULL ? -1 : PySet_Contains(self->parts[1], key);
-        Py_XDECREF(key);
-        if (known < 0)
-            return NULL;
-        if (!known)
-            return pass_on(self, args, flags, names);
+    if (names != NULL && PyTuple_GET_SIZE(names) == 0)
+        names = NULL;
+    PyObject *settled = self->parts[names == NULL ? 1 : 3];
+    int on = somebody_is_on(self->parts[0]);
+    if (on == 0 && settled != Py_None) {
+        int known = is_settled(settled, args, count, names);
+        on = known < 0 ? -1 : !known;
     }
-    PyObject *found = PyObject_Vectorcall(self->parts[2], args, count, NULL);
-    return found != NULL ? found : ask_of_error(self, args, count, NULL);
+    if (on != 0)
+        return on < 0 ? NULL : pass_on(self, args, flags, names);
+    PyObject *found = PyObject_Vectorcall(self->parts[names == NULL ? 2 : 4], args, count, names);
+    return found != NULL ? found : ask_of_error(self, args, count, names);
 }
 
 /* A view by integers alone, as `x.transpose(0, 1)`: its parts are the class of tensors, what runs,
@@ -356,13 +408,14 @@ static PyObject *call_view(PyObject *me, PyObject *const *args, size_t flags, Py
     return pass_on(self, args, flags, names);
 }
 
-/* A method: its parts are the list of those who are on, and what takes its calls where there is
+/* A method: its parts are the list that says who is on, and what takes its calls where there is
    nobody. */
 static PyObject *call_method(PyObject *me, PyObject *const *args, size_t flags, PyObject *names)
 {
     Entry *self = (Entry *)me;
-    if (PyList_GET_SIZE(self->parts[0]) > 0)
-        return pass_on(self, args, flags, names);
+    int on = somebody_is_on(self->parts[0]);
+    if (on != 0)
+        return on < 0 ? NULL : pass_on(self, args, flags, names);
     return PyObject_Vectorcall(self->parts[1], args, flags, names);
 }
 
@@ -386,7 +439,7 @@ static const struct {
     Py_ssize_t parts;
 } ways[] = {
     {"one", call_on_one, 3}, {"two", call_on_two, 3}, {"plan", call_planned, 2},
-    {"whole", call_whole, 3}, {"any", call_any, 0}, {"view", call_view, 3},
+    {"whole", call_whole, 5}, {"any", call_any, 0}, {"view", call_view, 3},
     {"method", call_method, 2},
 };
 
@@ -402,7 +455,8 @@ static int are_apt(const char *kind, PyObject *const *parts)
         return PyType_Check(parts[0]);
     if (kind[0] == 'p')
         return PyDict_CheckExact(parts[0]) && PyTuple_CheckExact(parts[1]);
-    return PyList_CheckExact(parts[0]) && (parts[1] == Py_None || PyAnySet_CheckExact(parts[1]));
+    return PyList_CheckExact(parts[0]) && (parts[1] == Py_None || PyDict_CheckExact(parts[1])) &&
+           (parts[3] == Py_None || PyDict_CheckExact(parts[3]));
 }
 
 static PyObject *make_entry(PyTypeObject *type, PyObject *args, PyObject *names)

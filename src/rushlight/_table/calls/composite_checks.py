@@ -55,6 +55,8 @@ UNSIGNED: Final = frozenset((
 ))  # fmt: skip
 #: The same, for one kind only.
 WRITTEN: Final = {"torch": frozenset(("norm", "split", "unique", "unique_consecutive"))}
+# Keywords that are looked at each time.
+_SEEN_TO: Final = frozenset(("pin_memory", "out"))
 # The key isn't known, so that the signatures are to be asked.
 _ASK: Final = object()
 #: The functions that make a tensor of nothing, whose `out` may have another shape; `range`, which
@@ -92,7 +94,8 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
         return function
     # By types: None where these decide, else where the lists are of which each item is asked.
     fine: dict[Any, Any] = {}
-    settled: set[Any] = set()  # those types of positional arguments that decide
+    # What types, and names, decide: the places of lists that must hold nothing but ints.
+    settled: dict[Any, tuple[int, ...]] = {}
     late = name in LATE
     factory = kind == "torch" and name in FACTORIES
 
@@ -106,8 +109,6 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
             handled = check(kind, name, run, args, kwargs, fine, key)
             if handled is not NOT_HANDLED:
                 return handled
-            if not kwargs and fine.get(key, _ASK) is None:
-                settled.add(key)
             if "pin_memory" in kwargs:
                 kwargs = dict(kwargs)
                 if kwargs.pop("pin_memory") and kwargs.get("out") is None:
@@ -122,9 +123,10 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
         if factory and kwargs.get("out") is not None:
             check_out(name, kwargs)
         try:
-            if not kwargs:
-                return without_keywords(function)(*args)
-            return function(*args, **kwargs)
+            made = function(*args, **kwargs) if kwargs else without_keywords(function)(*args)
+            if key in fine and key not in settled and not _SEEN_TO & kwargs.keys():
+                settled[key] = _places(fine[key], args, kwargs)
+            return made
         except TypeError as error:
             if "unexpected keyword" not in str(error) and "multiple values" not in str(error):
                 raise
@@ -147,7 +149,7 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
     else:
 
         def run_checked(*args: object, **kwargs: object) -> Any:
-            if not kwargs and types_of(args) in settled:
+            if not kwargs and settled.get(types_of(args)) == ():
                 return run_or_recheck(args)
             return ask(run_checked, args, kwargs)
 
@@ -160,13 +162,19 @@ def _check(kind: str, name: str, function: AnyCallable) -> AnyCallable:
                 return handled
             raise
 
-    def recheck(*args: object) -> Any:
-        return check(kind, name, run, args, {}, {}, None)
+    def recheck(*args: object, **kwargs: object) -> Any:
+        return check(kind, name, run, args, kwargs, {}, None)
 
     run: Any = functools.wraps(function)(run_checked)
-    run._guarded = function  # what runs for positional arguments of types that are `_settled`
-    run._settled, run._recheck = None if late else settled, recheck
+    run._guarded = function  # what runs for arguments that are `_settled`, where it is not `_late`
+    run._settled, run._recheck, run._late = settled, recheck, late
     return run
+
+
+def _places(lists: Any, args: Positional, kwargs: Keywords) -> tuple[int, ...]:
+    """The places of some lists, which are told by number or name, where keywords come last."""
+    names = list(kwargs)
+    return tuple(p if type(p) is int else len(args) + names.index(p) for p in lists or ())
 
 
 def _say_pinned(
@@ -259,9 +267,10 @@ def check(
             return run(*args[:own], *plain[0], **plain[1])
         if "pin_memory" not in kwargs and all(_fits_another(p, v) for p, v in bound):
             # What a size holds is known.
+            data = {id(v) for p, v in bound if p.type == "object"}
             lists = [
                 i for i, v in enumerate(args)
-                if isinstance(v, (list, tuple)) and type(v) is not Size
+                if isinstance(v, (list, tuple)) and type(v) is not Size and id(v) not in data
             ]  # fmt: skip
             lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]
             fine[key] = tuple(lists) or None
@@ -278,6 +287,8 @@ def check(
 
 def _fits_another(p: Parameter, value: object) -> bool:
     """Whether another value of this type fits the parameter just as well."""
+    if p.type == "object":
+        return True
     if isinstance(value, TensorBase):
         return bool(p.type == "Tensor" and not p.is_list)
     if isinstance(value, (list, tuple)):
