@@ -79,16 +79,19 @@ def by_kernel(
     kinds: str = "f",
     types: tuple[RawType, ...] = (FLOAT32, FLOAT64),
     doubtful: bool = False,
+    few: int = -1,
 ) -> Callable[[AnyCallable], AnyCallable]:
     """A function of arrays ("f") and numbers behind them ("s"), with large arrays of `types` taken
-    by a kernel of its formula. `doubtful`: where that gives a nan, the function is asked."""
+    by a kernel of its formula. `doubtful`: where that gives a nan, the function is asked. `few`:
+    so many elements have ways of their own, and more than these take NumPy dozens of calls."""
 
     def put(raw: AnyCallable) -> AnyCallable:
+        shift = 0 if few < 0 else 6
         large = Large(raw.__name__, formula, kinds, types, doubtful)
 
         @wraps(raw)
         def run(x: object, *rest: object) -> object:
-            if type(x) is np.ndarray and x.size >= kernels.LEAST:
+            if type(x) is np.ndarray and x.size > few and x.size << shift >= kernels.LEAST:
                 found = large.call((x, *rest))
                 if found is not None:
                     return found

@@ -286,7 +286,7 @@ def _erf64(x: Array, out: Array, a: Array, t: Array, s: Array, r: Array, e: Arra
     np.copysign(np.where(np.less(a, _SMALL_ERF), s, e), x, out)
 
 
-@by_kernel(words.erf)
+@by_kernel(words.erf, few=_FEW)
 def erf(x: Array) -> Array:
     """The error function 2/√π ∫₀ˣ exp(-u²) du of each element.
 
@@ -378,7 +378,7 @@ def _in_steps(t: Symbol, coefficients: _Coefficients) -> Symbol:
     return found
 
 
-@by_kernel(_complement_formula, "f", (FLOAT32,))
+@by_kernel(_complement_formula, "f", (FLOAT32,), few=_FEW)
 def erfc(x: Array) -> Array:
     """The complement 1 - erf(x) of each element, accurate where it is tiny.
 
@@ -492,7 +492,8 @@ def _gelu_tanh(x: Array, out: Array, t: Array, s: Array) -> None:
 
 def gelu(x: Array, approximate: str = "none") -> Array:
     """x Φ(x), or with `approximate="tanh"` its approximation by a hyperbolic tangent."""
-    if x.size >= kernels.LEAST:
+    if x.size << (6 if approximate == "tanh" else 0) >= kernels.LEAST:
+        x = x if x.flags.c_contiguous else x.copy()
         found = kernels.activations.gelu(x, approximate)
         if found is not None:
             return found
@@ -556,7 +557,8 @@ def _gelu_tanh_backward(g: Array, x: Array, out: Array, t: Array, s: Array, r: A
 
 def gelu_backward(g: Array, x: Array, approximate: str = "none") -> Array:
     """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
-    if x.size >= kernels.LEAST:
+    if x.size << (6 if approximate == "tanh" else 0) >= kernels.LEAST:
+        g, x = (a if a.flags.c_contiguous else a.copy() for a in (g, x))
         found = kernels.activations.gelu_backward(g, x, approximate)
         if found is not None:
             return found

@@ -15,6 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..._base.lazy import lazy, submodules
 from ..._native import prebuilt
+from ..._native.ufunc_loops import MOST
 
 
 def is_llvmlite_here() -> bool:
@@ -31,13 +32,13 @@ def _least() -> int:
     if os.environ.get("RUSHLIGHT_NATIVE", "1") == "0" or not is_llvmlite_here():
         return sys.maxsize
     # One that came with the package is loaded in a millisecond, another one compiled first.
-    return 4096 if prebuilt.present() and not prebuilt.is_turned_off() else _COMPILED
+    # What ufuncs' loops take of fewer keeps its digits.
+    return MOST + 1 if prebuilt.present() and not prebuilt.is_turned_off() else _COMPILED
 
 
 #: Elements from which kernels are asked; four times as many where NumPy takes only one or two calls
-#: for the same. See Note [Kernels and sizes] in `launch`.
+#: for the same, and one in 64 where it takes dozens. See Note [Kernels and sizes] in `launch`.
 LEAST = _least()
-
 
 #: Multiplications from which `gemm` is asked for a product of matrices; half as many where the
 #: right one is the transpose of one in order.

@@ -76,7 +76,7 @@ def batch_norm(
     In training the statistics are the batch's, else `mean` and `var`; then the two further results
     are empty. Shapes: x (N, C, …); the others (C,).
     """
-    if x.size >= kernels.LEAST << 2:
+    if x.size >= kernels.LEAST - 1 << 3:
         found = kernels.norms.batch_norm(x, weight, bias, mean, var, training, eps)
         if found is not None:
             return found
@@ -124,7 +124,7 @@ def batch_norm_backward(
     need: Any,
 ) -> tuple[Any, Any, Any]:
     """The gradients for input, weight and bias; None for those not needed."""
-    if x.size >= kernels.LEAST << 2:
+    if x.size >= kernels.LEAST - 1 << 3:
         found = kernels.norms.batch_norm_backward(
             g, x, weight, mean, var, centre, inverse, training, eps, need
         )
@@ -179,7 +179,7 @@ def group_norm(
     The further results are the means and 1/deviations, (N, groups).
     """
     found = None
-    if x.size >= kernels.LEAST << 2:
+    if x.size >= kernels.LEAST - 1 << 3:
         found = kernels.norms.group_norm(x, groups, weight, bias, eps)
     if found is None:
         rows = _groups(x, groups)
@@ -199,7 +199,7 @@ def group_norm_backward(
     weight: Array | None, eps: float, need: Arguments,
 ) -> tuple[Array | None, ...]:  # fmt: skip
     """The gradients of `group_norm` for input, weight and bias, by those of `layer_norm`."""
-    if x.size >= kernels.LEAST << 2:
+    if x.size >= kernels.LEAST - 1 << 3:
         found: Any = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
         if found is not None:
             return found

@@ -248,12 +248,14 @@ def _loss_code(form: Form, given: tuple[str, ...]) -> tuple[list[str], dict[str,
     general = Code(trace_function(form.name, summed_.formula, given, names, {}))
     summed_.piece = BLOCK if general.calls > SHORT else _SHORT_PIECE
     asked = " and ".join(f"{p} == {n!r}" for p, n in summed_.usual.items())
+    # Two calls of NumPy take no longer.
+    later = "" if general.calls > SHORT else " << 1"
     lines = [f"check_values({', '.join(form.required)})"] if form.formula.check_values else []
     each = _write_unreduced(f"by_element({listed})", form.formula.result)
     lines += _write_fixed(form) if short else each
     lines += [
         f"n = {given[0]}.size",
-        "if n > limits.few or n >= kernels.LEAST and n:",
+        f"if n > limits.few or n >= kernels.LEAST{later} and n:",
         f"    s = large(summed, {asked or False}, {listed})",
         f"    return array(s / n{end}, d)",
     ]

@@ -139,7 +139,7 @@ def grid_sample(x: Array, grid: Array, mode: int, padding: int, align: bool) -> 
     shape = (count, channels, *grid.shape[1:-1])
     if not prod(shape):
         return np.zeros(shape, dtype)
-    if prod(shape) >= kernels.LEAST:
+    if prod(shape) << 6 >= kernels.LEAST:
         made = kernels.grid_sample.grid_sample(x, grid, mode, padding, align)
         if made is not None:
             return made
@@ -187,7 +187,7 @@ def grid_sample_backward(
         )
         d_x, d_grid = [None if d is None else d.astype(dtype) for d in found]
         return d_x, d_grid
-    if g.size >= kernels.LEAST:
+    if g.size << 6 >= kernels.LEAST:
         made = kernels.grid_sample.grid_sample_backward(g, x, grid, mode, padding, align, need)
         if made is not None:
             return made

@@ -166,6 +166,8 @@ def generate_norm(name: str, formula: NormFormula, schema: Schema) -> AnyCallabl
     there = ", ".join(f"{p} is not None" for p in norm.kinds)
     given = "".join(f"{p}, " for p in norm.kinds)
     numbers = "".join(f"{p}, " for p in norm.numbers)
+    # Fewer values are taken by `norms.c`.
+    least = "kernels.LEAST" if "need" in norm.names else "kernels.LEAST - 1 << 1"
     lines = [
         "if type(input) is not ndarray:",
         f"    return elsewhere(me, {listed})",
@@ -174,7 +176,7 @@ def generate_norm(name: str, formula: NormFormula, schema: Schema) -> AnyCallabl
         "variant = variants.get(key) or norm.variant(*key)",
         "d = input.dtype",
         f"if (d is F32 or d is F64) and input.size and input.flags.c_contiguous{apart}:",
-        "    if input.size >= kernels.LEAST:",
+        f"    if input.size >= {least}:",
         f"        found = kernels.rows.norm(variant, normalized_shape, ({given}), ({numbers}))",
         "        if found is not None:",
         "            return found",

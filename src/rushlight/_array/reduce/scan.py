@@ -67,7 +67,7 @@ _TILE = 128  # the side of the squares that are transposed at a time
 def _accumulate(ufunc: Any, x: Array, axis: int, wide: Any, stored: Any) -> Any:
     """`ufunc.accumulate` along `axis`, computed in the dtype `wide`, given in `stored`."""
     n = x.shape[axis]
-    if x.size >= kernels.LEAST and axis == x.ndim - 1 and stored == x.dtype:
+    if x.size >= kernels.LEAST - 1 << 1 and axis == x.ndim - 1 and stored == x.dtype:
         found = kernels.scans.running(x, ufunc is np.multiply) if ufunc in _SCANS else None
         if found is not None:
             return found
@@ -128,7 +128,7 @@ def reverse_cumsum(g: Array, dim: int) -> Array:
     """The sums of each element and those after it along `dim`."""
     if g.ndim == 0:
         return g
-    if g.size >= kernels.LEAST and dim % g.ndim == g.ndim - 1:
+    if g.size >= kernels.LEAST - 1 << 1 and dim % g.ndim == g.ndim - 1:
         found = kernels.scans.running(np.ascontiguousarray(g), False, True)
         if found is not None:
             return found
