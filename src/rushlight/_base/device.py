@@ -36,6 +36,9 @@ def _as_index(index: SupportsIndex) -> int | None:
     return None if byte == -1 else byte
 
 
+_cpu: Final[list[device]] = []  # the one that there is
+
+
 class device:
     """A device such as `device("cpu")` or `device("cuda", 0)`; compares and hashes by value.
 
@@ -58,6 +61,12 @@ class device:
 
     type: str
     index: int | None
+
+    def __new__(cls, type: object = None, index: object = None) -> device:
+        # Programs make it again and again, and who gets it asks whether it is the one known.
+        if type.__class__ is str and type == "cpu" and index is None and _cpu:
+            return _cpu[0]
+        return object.__new__(cls)
 
     def __init__(self, type: str | device | int, index: int | None = None) -> None:
         if type == "cpu" and index is None:  # nearly always
@@ -154,6 +163,7 @@ class device:
 
 
 CPU: Final = device("cpu")
+_cpu.append(CPU)
 META: Final = device("meta")  # where tensors have a shape and a type, and no data
 _ADVICE: Final = (
     "tensors live on the CPU here: choose the device by "

@@ -100,7 +100,8 @@ class Mode:
 
 def ask_class(cls: type) -> None:
     """Has functions made of operations ask who has been on, and the class, from now on."""
-    ASKED_CLASSES.append(cls)
+    if cls not in ASKED_CLASSES:
+        ASKED_CLASSES.append(cls)
     if not ALERTED:
         ALERTED.append(is_interposed)
 

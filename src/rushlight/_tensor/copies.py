@@ -13,8 +13,7 @@ from .._array.memory import packed as P
 from .._array.memory.meta import MetaArray, with_strides
 from .._base import errors
 from .._base.dtypes import BY_NAME
-from .._base.lazy import load
-from .._core.mode import current
+from .._core.mode import ask_class, current
 from .._core.storage import CLASSES, TensorBase, init_tensor
 from .._core.views import current_node
 
@@ -130,7 +129,7 @@ def rebuilt_over(
         t._plain = False
         t._layered = True
         if cls._dispatches:
-            load("_tensor.torch_dispatch").note(t)
+            ask_class(CLASSES.tensor)
     set_attributes(t, attributes)
     return t
 

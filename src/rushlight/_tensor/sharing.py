@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from .._array import types as T
 from .._array.memory import shared as S
 from .._base import dtypes as D
-from .._base.lazy import load
-from .._core.storage import TensorBase, init_tensor
+from .._core.mode import ask_class
+from .._core.storage import CLASSES, TensorBase, init_tensor
 from .copies import Attributes, attributes_of, reduce_leaf, set_attributes
 
 if TYPE_CHECKING:
@@ -88,6 +88,6 @@ def _receive(
         t._plain = False
         t._layered = True
         if cls._dispatches:
-            load("_tensor.torch_dispatch").note(t)
+            ask_class(CLASSES.tensor)
     set_attributes(t, attributes)
     return t

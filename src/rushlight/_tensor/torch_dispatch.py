@@ -28,7 +28,7 @@ from .._base.dtypes import get_default_dtype
 from .._core import slow
 from .._core.inplace import check_writable, write
 from .._core.interposers import NOT_HANDLED, Interposer, interpose
-from .._core.mode import ASKED_CLASSES, CURRENT, Mode, ask_class, current, derive, ready
+from .._core.mode import CURRENT, Mode, ask_class, current, derive, ready
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.slow import TANGENTS
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
@@ -95,16 +95,10 @@ def make_wrapper_subclass(
 
 def note(made: Tensor) -> Tensor:
     """The instance of a dispatching class, which is now known to live."""
-    watch()
+    ask_class(Tensor)
     key = id(made)
     _meta.LIVE[key] = weakref.ref(made, lambda _: _meta.LIVE.pop(key, None))
     return made
-
-
-def watch() -> None:
-    """Has functions ask dispatching classes from now on."""
-    if Tensor not in ASKED_CLASSES:
-        ask_class(Tensor)
 
 
 def _again(t: Any) -> Any:

@@ -486,9 +486,9 @@ def _note(cls: type[Any], /, **kwargs: object) -> None:
     cls._overrides = not getattr(own, "_opts_out", False)
     if "__torch_dispatch__" in cls.__dict__ and not cls._dispatches:
         cls._dispatches = True
-        module = torch_dispatch()
+        torch_dispatch()
         if not is_own(getattr(cls.__torch_dispatch__, "__module__", None)):
-            module.watch()
+            ask_class(Tensor)
     if cls._overrides and own is not _inherit and not is_own(cls.__module__):
         stand_in(cls)
         if not is_own(getattr(own, "__module__", None)):

@@ -15,7 +15,6 @@ from importlib.machinery import PathFinder
 
 from ..._base.lazy import lazy, submodules
 from ..._native import prebuilt
-from ..._native.ufunc_loops import MOST
 
 
 def is_llvmlite_here() -> bool:
@@ -25,6 +24,7 @@ def is_llvmlite_here() -> bool:
     return "llvmlite" in sys.modules or PathFinder.find_spec("llvmlite") is not None
 
 
+_BROUGHT = 2049  # more than `ufunc_loops.MOST`: what chains of loops take keeps its digits
 _COMPILED = 16384  # elements from which a kernel pays that is compiled first
 
 
@@ -32,8 +32,7 @@ def _least() -> int:
     if os.environ.get("RUSHLIGHT_NATIVE", "1") == "0" or not is_llvmlite_here():
         return sys.maxsize
     # One that came with the package is loaded in a millisecond, another one compiled first.
-    # What ufuncs' loops take of fewer keeps its digits.
-    return MOST + 1 if prebuilt.present() and not prebuilt.is_turned_off() else _COMPILED
+    return _BROUGHT if prebuilt.present() and not prebuilt.is_turned_off() else _COMPILED
 
 
 #: Elements from which kernels are asked; four times as many where NumPy takes only one or two calls

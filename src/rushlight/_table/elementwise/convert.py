@@ -101,6 +101,13 @@ def to(self: Tensor, *args: object, dtype: Any = None, device: DeviceLike | None
             device = first
         elif len(args) == 1 and isinstance(first, TensorBase):
             other = first
+        elif (
+            1 < len(args) < 5 and (first is CPU or first is None)
+            and (args[1] is None or isinstance(args[1], D.dtype))
+            and all(flag is True or flag is False for flag in args[2:])
+        ):  # fmt: skip
+            device, dtype = first, args[1]
+            copy = args[3] is True if len(args) == 4 else copy
         else:
             named = _name_arguments(args)
             dtype, device = named.get("dtype", dtype), named.get("device", device)
