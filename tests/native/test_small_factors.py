@@ -10,7 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight._array.elementwise import gated_linear
-from rushlight._array.linalg import fft, lapack, linalg
+from rushlight._array.linalg import fft, lapack, linalg, triangular
 from rushlight._table.linalg import decompose
 from tests.native.loops import Plain, module, same
 
@@ -60,7 +60,7 @@ def test_what_is_not_positive_and_what_is_odd_goes_to_the_plain_function(built: 
     calls = plain.calls
     assert calls >= 4
     for args in (
-        (good, True, False), (good, False, True), (np.stack([good, good]), False, False),
+        (good, True, False), (good, False, True), (np.stack([good, -good]), False, False),
         (_definite(33, np.float64), False, False), (good.astype(np.complex64), False, False),
         (np.zeros((0, 0), np.float32), False, False),
     ):  # fmt: skip
@@ -155,7 +155,7 @@ def test_q_and_r_are_those_of_the_plain_function(built: Any) -> None:
     assert plain.calls == 0 or not lapack.has("qr_r_raw")
     for args in (
         (wide, "complete"), (wide, "r"), (wide, "none"), (wide, 3), (np.ones((3, 0)), "reduced"),
-        (np.ones((9, 8)), "reduced"), (np.ones((2, 3, 3)), "reduced"), (np.ones(3), "reduced"),
+        (np.ones((9, 8)), "reduced"), (np.ones((2, 9, 8)), "reduced"), (np.ones(3), "reduced"),
         (np.ones((2, 2), np.float16), "reduced"), (np.ones((2, 2), int), "reduced"),
         (np.ones((2, 2), complex), "reduced"), (np.ones((2, 2)).view(Alike), "reduced"),
     ):  # fmt: skip
@@ -211,3 +211,136 @@ def test_transforms_are_those_of_the_plain_function(built: Any) -> None:
         transform(x, (1,), 0, True)
     after = sys.getrefcount(x), sys.getrefcount(np.dtype(np.complex128))
     assert all(abs(a - b) < 5 for a, b in zip(before, after))
+
+
+def _layouts(x: Any) -> list[Any]:
+    """The same matrices as they may lie in memory, those of some stacks at several distances."""
+    wide = np.zeros((*x.shape[:-2], 2 * x.shape[-2], 3 * x.shape[-1]), x.dtype)
+    wide[..., ::2, ::3] = x
+    turned = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return [x, turned, wide[..., ::2, ::3], x[..., ::-1, ::-1].copy()[..., ::-1, ::-1], x[None]]
+
+
+def _stacks(kind: Any, most: int) -> Iterator[Any]:
+    rng = np.random.default_rng(0)
+    for shape in ((), (1,), (3,), (2, 3), (1, 2, 1)):
+        for rows, columns in itertools.product((1, 2, 4, most), repeat=2):
+            yield rng.standard_normal((*shape, rows, columns)).astype(kind)
+
+
+def test_stacks_of_factors_are_those_of_one_after_another(built: Any) -> None:
+    plain = Plain(linalg.cholesky_ex)
+    factor = built.Factor(plain, "Cuc")
+    for kind in (np.float32, np.float64):
+        for shape in ((3,), (2, 3), (2, 1), (1, 1, 2)):
+            flat = [_definite(5, kind, seed) for seed in range(int(np.prod(shape)))]
+            for x in _layouts(np.array(flat).reshape(*shape, 5, 5)):
+                found, codes = factor(x, False, False)
+                assert codes.shape == x.shape[:-2] and not codes.any() and codes.dtype == np.int32
+                for at in np.ndindex(x.shape[:-2]):
+                    assert (found[at] == linalg.cholesky_ex(x[at], False, False)[0]).all()
+                    assert found[at].flags.f_contiguous
+    assert plain.calls == 0
+    # Matrices at several distances are NumPy's.
+    uneven = np.array([_definite(3, float, k) for k in range(12)]).reshape(4, 3, 3, 3)[::2]
+    assert same(factor(uneven, False, False)[0], linalg.cholesky_ex(uneven, False, False)[0])
+    assert plain.calls == 1
+
+
+def test_eliminations_are_those_of_all_matrices_at_once(built: Any) -> None:
+    plain, split = Plain(triangular._factor), Plain(triangular._lu)
+    factor, spread = built.Factor(plain, "L"), built.Factor(split, "P")
+    special = np.array([0, 1, -1, -0.0, np.nan, np.inf, 1e-30, 3e38])
+    rng = np.random.default_rng(1)
+    for kind in (np.float32, np.float64):
+        given = list(_stacks(kind, 16))
+        given += [rng.choice(special, (4, n, n)).astype(kind) for n in (1, 2, 3, 5) * 8]
+        given += [rng.integers(-1, 2, (6, n, 4)).astype(kind) for n in (2, 4, 5) * 3]
+        for one in given:
+            for x in _layouts(one):
+                before = x.copy()
+                with np.errstate(all="ignore"):
+                    theirs = triangular.factor_again(x)
+                ours = factor(x)
+                assert len(ours) == 3 and all(map(same, ours, theirs))
+                parts = spread(x)
+                wanted = (triangular.permutation_matrix(ours[1], x.shape[-2], x.dtype),
+                          *triangular.triangles(ours[0]))  # fmt: skip
+                assert len(parts) == 3 and all(map(same, parts, wanted))
+                assert same(x.copy(), before)
+    assert plain.calls == split.calls == 0
+    good = np.ones((3, 3))
+    for odd in (np.ones((17, 2)), np.ones((2, 17)), np.ones((0, 3)), np.ones((2, 0, 2)),
+                good.astype(complex), good.view(Alike)):  # fmt: skip
+        calls = plain.calls
+        factor(odd)
+        assert plain.calls == calls + 1
+
+
+def test_systems_with_triangles_are_solved_like_plain_ones(built: Any) -> None:
+    plain = Plain(triangular._solve)
+    solve = built.Factor(plain, "Tbulu")
+    rng = np.random.default_rng(2)
+    for kind, close in ((np.float32, 2e-5), (np.float64, 1e-13)):
+        for b in _stacks(kind, 32):
+            for left, upper, unit in itertools.product((True, False), repeat=3):
+                n = b.shape[-2 if left else -1]
+                a = rng.standard_normal((*b.shape[:-2], n, n)).astype(kind) / n + np.eye(n)
+                a = a.astype(kind)
+                at = int(rng.integers(5))
+                x, y = _layouts(a)[at], _layouts(b)[at if at == 4 else int(rng.integers(4))]
+                # What lies in the other triangle, or under a unit diagonal, isn't read.
+                hidden = np.tril(np.ones((n, n), bool), -1 if not unit else 0)
+                x = np.where(hidden if upper else hidden.T, np.nan, x).astype(kind)
+                ours, theirs = (
+                    solve(x, y, upper, left, unit),
+                    triangular._solve(x, y, upper, left, unit),
+                )
+                assert (ours.shape, ours.strides, ours.dtype) == (
+                    theirs.shape, theirs.strides, theirs.dtype
+                )  # fmt: skip
+                np.testing.assert_allclose(ours, theirs, close, close * np.abs(theirs).max())
+    assert plain.calls == 0
+    a, b = np.triu(np.ones((3, 3))), np.ones((3, 2))
+    singular = np.array([[1.0, 2.0], [0.0, 0.0]])
+    with np.errstate(all="ignore"):
+        found = solve(singular, np.ones((2, 1)), True, True, False)
+    assert found.tolist() == [[-np.inf], [np.inf]]
+    for odd in (
+        (a[None], b), (np.stack([a, a]), b[None]), (np.ones((33, 33)), np.ones((33, 1))),
+        (a.astype(np.complex128), b.astype(np.complex128)), (a, b[:, :0]), (a[:0, :0], b[:0]),
+    ):  # fmt: skip
+        calls = plain.calls
+        solve(*odd, True, True, False)
+        assert plain.calls == calls + 1
+    for args in ((a, b, 1, True, False), (a, b.astype(np.float32), True, True, False)):
+        calls = plain.calls
+        solve(*args)
+        assert plain.calls == calls + 1
+
+
+def test_stacks_of_q_and_r_are_those_of_one_after_another(built: Any) -> None:
+    plain = Plain(decompose._qr_checked)
+    factor = built.Factor(plain, "Qm")
+    for kind in (np.float32, np.float64):
+        for one in _stacks(kind, 8):
+            for x in _layouts(one):
+                q, r = factor(x, "reduced")
+                for at in np.ndindex(x.shape[:-2]):
+                    ours, theirs = (q[at], r[at]), factor(x[at], "reduced")
+                    assert all(map(np.array_equal, ours, theirs))
+                    assert all(part.flags.f_contiguous for part in ours)
+    assert plain.calls == 0 or not lapack.has("qr_r_raw")
+
+
+def test_factors_of_stacks_leave_no_references(built: Any) -> None:
+    a = np.stack([_definite(3, np.float32, k) for k in range(4)])
+    kept = [a, a.dtype, np.dtype(np.int32), True, False]
+    ways = [
+        built.Factor(lambda *args: None, letters) for letters in ("Cuc", "L", "P", "Tbulu", "Qm")
+    ]
+    before = [sys.getrefcount(one) for one in kept]
+    for _ in range(3000):
+        ways[0](a, False, False), ways[0](-a, False, False), ways[1](a), ways[2](a)
+        ways[3](a, a, True, True, False), ways[3](a, a, True, 1, False), ways[4](a, "reduced")
+    assert all(abs(sys.getrefcount(one) - n) < 50 for one, n in zip(kept, before))

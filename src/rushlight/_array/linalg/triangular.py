@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..._base import dtypes as D
+from ..._native.ufunc_loops import factor
 from .. import kernels
 from ..types import to_raw
 from . import lapack
@@ -38,6 +39,11 @@ def solve_triangular(
     a: Array, b: Array, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Array:
     """X with A X = B (`left`) or X A = B, reading one triangle of A; a zero pivot gives inf."""
+    solution: Array = _solved(a, b, upper, left, unitriangular)
+    return solution
+
+
+def _solve(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
     batch = a.shape[:-2]
     if batch != b.shape[:-2]:
         batch = np.broadcast_shapes(batch, b.shape[:-2])
@@ -60,6 +66,9 @@ def solve_triangular(
     for matrix, target in zip(flat, lapack.each(x)):
         solver(matrix, target, upper, left, unitriangular)
     return x
+
+
+_solved: Final = factor(_solve, "Tbulu")
 
 
 def copy_by_columns(a: Array, batch: tuple[int, ...]) -> Array:
@@ -153,6 +162,11 @@ def _substitute(a: Array, x: Array, unit: bool) -> None:
 # ---- LU ---------------------------------------------------------------------------------------
 def lu_factor(x: Array) -> tuple[Array, Array, Array]:
     """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1)."""
+    found: tuple[Array, Array, Array] = _factored(x)
+    return found
+
+
+def _factor(x: Array) -> tuple[Array, Array, Array]:
     rows, columns = x.shape[-2:]
     batch = x.shape[:-2]
     count = min(rows, columns)
@@ -161,21 +175,21 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
         return factors, np.zeros((*batch, count), np.int32), np.zeros(batch, np.int32)
     number = math.prod(batch)
     stepwise = number >= 8 * _MANY and max(rows, columns) <= _BLOCK // 2
-    factor = None if stepwise else lapack.routine("getrf", x.dtype)
-    if factor is None:
+    getrf = None if stepwise else lapack.routine("getrf", x.dtype)
+    if getrf is None:
         pivots, info = _eliminate(lapack.each(factors), number)
         return factors, pivots.reshape((*batch, count)), info.reshape(batch)
     doubt = DOUBT[x.dtype.char] if rows <= KNOWN >= columns else -1.0
     last = count - 1
     if not batch:
-        found, pivots, code = factor(factors, 1)
+        found, pivots, code = getrf(factors, 1)
         if abs(found.item(last, last)) <= doubt * abs(found.item(0, 0)):
             return factor_again(x)
         pivots += 1
         return found, pivots, np.array(code, np.int32)
     found = []
     for one in lapack.each(factors):
-        result = factor(one, 1)
+        result = getrf(one, 1)
         if result[0] is not one:
             one[...] = result[0]  # SciPy copies what isn't aligned to 8 bytes
         found.append(result)
@@ -185,6 +199,9 @@ def lu_factor(x: Array) -> tuple[Array, Array, Array]:
     pivots += 1
     info = np.array([f[2] for f in found], np.int32)
     return factors, pivots.reshape((*batch, count)), info.reshape(batch)
+
+
+_factored: Final = factor(_factor, "L")
 
 
 def factor_again(x: Array) -> tuple[Array, Array, Array]:
@@ -290,9 +307,17 @@ def triangles(factors: Array) -> tuple[Array, Array]:
 
 def lu(x: Array) -> tuple[Array, Array, Array]:
     """P, L and U with A = P L U."""
+    found: tuple[Array, Array, Array] = _split(x)
+    return found
+
+
+def _lu(x: Array) -> tuple[Array, Array, Array]:
     factors, pivots, _ = lu_factor(x)
     lower, upper = triangles(factors)
     return permutation_matrix(pivots, x.shape[-2], x.dtype), lower, upper
+
+
+_split: Final = factor(_lu, "P")
 
 
 def lu_solve(factors: Array, pivots: Array, b: Array, left: bool, adjoint: bool) -> Array:
