@@ -14,6 +14,13 @@
 #define FOR_MACHINE
 #endif
 
+/* For what some of the modules have no use for. */
+#ifdef __GNUC__
+#define PERHAPS __attribute__((unused))
+#else
+#define PERHAPS
+#endif
+
 /* What stands in front of a plain function, and takes some of its calls. */
 typedef struct {
     PyObject_HEAD
@@ -34,7 +41,7 @@ static inline void dealloc_front(Front *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-static PyMemberDef members_of_front[] = {
+PERHAPS static PyMemberDef members_of_front[] = {
     {"plain", T_OBJECT, offsetof(Front, plain), READONLY, "What takes everything else."},
     {NULL}
 };

@@ -539,7 +539,7 @@ static PyObject *converted(PyArrayObject *x, PyObject *type)
 /* The first or the second half along a dimension of even size. */
 static PyObject *halve(PyArrayObject *x, PyObject *along, PyObject *which)
 {
-    Source s;
+    Source s = {0};
     npy_intp sizes[DIMENSIONS];
     int dim = read_dim(along, PyArray_NDIM(x));
     if (dim < 0 || PyArray_DIM(x, dim) % 2 != 0 || !PyBool_Check(which))

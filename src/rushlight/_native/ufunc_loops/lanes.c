@@ -364,10 +364,10 @@ MOST(most_integers, integer)
 /* ---- the first of an order: of equal ones those that come first, NaN is the largest ----------- */
 
 #define MOST_FIRST 64 /* that are kept, in order, while others go by */
-#define AT_ONCE 16    /* that are looked at side by side */
+#define LOOK_AT 16    /* that are looked at side by side */
 
-#define LARGER(a, b) (((a) > (b)) | (((a) != (a)) & ((b) == (b))))
-#define SMALLER(a, b) (((a) < (b)) | (((a) == (a)) & ((b) != (b))))
+#define IS_MORE(a, b) (((a) > (b)) | (((a) != (a)) & ((b) == (b))))
+#define IS_LESS(a, b) (((a) < (b)) | (((a) == (a)) & ((b) != (b))))
 
 #define FIRST(NAME, TYPE, BEFORE)                                                               \
     static void NAME(const Lanes *l, const void *from, npy_intp many, void *to, npy_int64 *places) \
@@ -379,12 +379,12 @@ MOST(most_integers, integer)
                 const TYPE *x = (const TYPE *)from + o * l->n * l->inner + i;                   \
                 npy_intp have = 0, out = o * many * l->inner + i, seen = 0;                     \
                 for (npy_intp j = 0; j < l->n; j++) {                                           \
-                    while (have == many && l->inner == 1 && j >= seen && j + AT_ONCE <= l->n) { \
+                    while (have == many && l->inner == 1 && j >= seen && j + LOOK_AT <= l->n) { \
                         TYPE last = best[many - 1];                                             \
                         int some = 0;                                                           \
-                        for (int q = 0; q < AT_ONCE; q++)                                       \
+                        for (int q = 0; q < LOOK_AT; q++)                                       \
                             some |= BEFORE(x[j + q], last);                                     \
-                        seen = j + AT_ONCE;                                                     \
+                        seen = j + LOOK_AT;                                                     \
                         if (some)                                                               \
                             break;                                                              \
                         j = seen;                                                               \
@@ -409,12 +409,12 @@ MOST(most_integers, integer)
             }                                                                                   \
     }
 
-FIRST(largest_of_floats, float, LARGER)
-FIRST(smallest_of_floats, float, SMALLER)
-FIRST(largest_of_doubles, double, LARGER)
-FIRST(smallest_of_doubles, double, SMALLER)
-FIRST(largest_of_integers, npy_int64, LARGER)
-FIRST(smallest_of_integers, npy_int64, SMALLER)
+FIRST(largest_of_floats, float, IS_MORE)
+FIRST(smallest_of_floats, float, IS_LESS)
+FIRST(largest_of_doubles, double, IS_MORE)
+FIRST(smallest_of_doubles, double, IS_LESS)
+FIRST(largest_of_integers, npy_int64, IS_MORE)
+FIRST(smallest_of_integers, npy_int64, IS_LESS)
 
 static void (*const firsts[2][3])(const Lanes *, const void *, npy_intp, void *, npy_int64 *) = {
     {smallest_of_floats, smallest_of_doubles, smallest_of_integers},
