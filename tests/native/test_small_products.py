@@ -222,6 +222,8 @@ def test_losses_and_their_gradients(dtype: str, monkeypatch: pytest.MonkeyPatch)
         for scale in (0.1, 3.0, 30.0):
             x = (rng.standard_normal((rows, classes)) * scale).astype(dtype)
             target = rng.integers(0, classes, rows)
+            if scale < 1:
+                target[:: 2 + rows % 3] = -100
             for reduction, g in ((0, x[:, 0].copy()), (1, np.array(-0.7, dtype)), (2, x[0, 0])):
                 for function, letters, args in (
                     (class_losses.cross_entropy, "xtri", (x, target, reduction, -100)),
@@ -256,6 +258,9 @@ def test_losses_of_what_is_not_plain() -> None:
         target.astype(">i8"), np.where(target == 1, -100, target), target.astype("u8"),
     ):  # fmt: skip
         cases.append((x, classes, 1, -100))
+    some = np.where(target == 1, 9, target)
+    cases += [(x, some, 2, 9), (x, some, 1, 9), (x, some, 0, 9), (x, some, 1, -100),
+              (x, np.full(6, -7), 1, -7), (x, np.where(target == 1, 8, some), 1, 9)]  # fmt: skip
     cases += [(x, target, 1, 2), (x, target, 2, 0), (x, target, 0, -100), (x, target, 3, -100),
               (x, target, 1, 1 << 80), (x[0], target, 1, -100), (x[:0], target[:0], 1, -100),
               (x, target, 1, -1)]  # fmt: skip

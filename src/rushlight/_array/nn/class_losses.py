@@ -156,6 +156,10 @@ def cross_entropy(x: Array, target: Array, reduction: int = 1, ignore_index: int
         loss = small.cross_entropy(x, target, reduction)
         if loss is not None:
             return loss
+    elif small.names_some(x, target, ignore_index):
+        loss = small.cross_entropy_of_some(x, target, reduction, ignore_index)
+        if loss is not None:
+            return loss
     if x.dtype.kind not in "fV":
         require_floats(x, "log_softmax_lastdim_kernel_impl")
     _check(x, target, None)
@@ -172,6 +176,10 @@ def cross_entropy_backward(
             return found
     if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:
         found = small.cross_entropy_backward(g, x, target, reduction)
+        if found is not None:
+            return found
+    elif small.names_some(x, target, ignore_index):
+        found = small.cross_entropy_backward_of_some(g, x, target, reduction, ignore_index)
         if found is not None:
             return found
     return losses.cross_entropy_backward(

@@ -66,6 +66,29 @@ def names_classes(x: Array, target: Array, most: int | None = None) -> bool:
     )
 
 
+def names_some(x: Array, target: Array, ignored: int) -> bool:
+    """The same where some rows, but not all of them, have the ignored class, which is none of x."""
+    if not fits(x) or target.dtype is not _INT64 or target.shape != x.shape[:1]:
+        return False
+    if 0 <= ignored < x.shape[1]:
+        return False
+    kept = target[target != ignored]
+    return bool(kept.size) and bool(np.maximum.reduce(kept.view(_UINT64)) < x.shape[1])
+
+
+def cross_entropy_of_some(x: Array, target: Array, reduction: int, ignored: int) -> Array | None:
+    """`cross_entropy` of the rows that aren't ignored, reduced."""
+    found = _exponentials(x)
+    if found is None or reduction == 0:
+        return None
+    at = np.flatnonzero(target != ignored)
+    each = np.log(found[1].astype(FLOAT64))[at] - x[at, target[at]]
+    total = each.dot(ones(at.size, FLOAT64))
+    if total < at.size * CONFIDENT:
+        return None
+    return np.array(total / at.size if reduction == 1 else total, x.dtype)
+
+
 def cross_entropy(x: Array, target: Array, reduction: int) -> Array | None:
     """-log softmax(x) at the class of each row, reduced, where `names_classes(x, target)`."""
     found = _exponentials(x)
@@ -93,4 +116,21 @@ def cross_entropy_backward(g: Array, x: Array, target: Array, reduction: int) ->
     each = g / rows if reduction == 1 else g
     np.multiply(e, np.divide(each, total, total)[:, None], e)
     e.reshape(-1)[target + row_starts(rows, classes)] -= each
+    return e
+
+
+def cross_entropy_backward_of_some(
+    g: Array, x: Array, target: Array, reduction: int, ignored: int
+) -> Array | None:
+    """`cross_entropy_backward`, and zero for rows that are ignored."""
+    found = _exponentials(x)
+    if found is None or reduction == 0:
+        return None
+    e, total = found
+    kept = target != ignored
+    at = np.flatnonzero(kept)
+    each = g / x.dtype.type(at.size) if reduction == 1 else g
+    np.multiply(e, np.divide(each, total, total)[:, None], e)
+    e[at, target[at]] -= each
+    e[~kept] = 0
     return e

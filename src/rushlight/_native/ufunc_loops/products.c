@@ -222,8 +222,8 @@ static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
 
 typedef struct {
     PyArrayObject *e; /* exponentials */
-    npy_intp rows, classes;
-    const npy_int64 *target;
+    npy_intp rows, classes, kept; /* rows of which the class isn't the ignored one, -1 here */
+    npy_int64 target[ROWS];
     const char *logits;
     union { float f[ROWS]; double d[ROWS]; } total; /* of each row */
 } Rows;
@@ -299,10 +299,16 @@ static int read_rows(PyObject *x, PyObject *target, PyObject *ignored, Rows *row
     long long but = PyLong_AsLongLongAndOverflow(ignored, &overflow);
     if (overflow || (but >= 0 && but < m.columns))
         return -1;
-    rows->target = (const npy_int64 *)PyArray_BYTES(classes);
-    for (npy_intp k = 0; k < m.rows; k++)
-        if (rows->target[k] < 0 || rows->target[k] >= m.columns)
+    rows->kept = 0;
+    for (npy_intp k = 0; k < m.rows; k++) {
+        npy_int64 class = ((const npy_int64 *)PyArray_BYTES(classes))[k];
+        if (class != but && (class < 0 || class >= m.columns))
             return -1;
+        rows->target[k] = class == but ? -1 : class;
+        rows->kept += class != but;
+    }
+    if (rows->kept == 0)
+        return -1;
     return read_exponentials(&m, type, rows) ? type : -1;
 }
 
@@ -324,20 +330,22 @@ static PyObject *loss(PyObject *const *args)
     if (type < 0)
         return NULL;
     Py_DECREF(rows.e);
-    npy_intp size = rows.rows, steps[2] = {8, 8};
+    npy_intp size = rows.rows, steps[2] = {8, 8}, kept = 0;
     for (npy_intp k = 0; k < size; k++)
         each[k] = type == 0 ? rows.total.f[k] : rows.total.d[k];
     char *places[2] = {(char *)each, (char *)each};
     logarithm.call[1](places, &size, steps, logarithm.data[1]);
     for (npy_intp k = 0; k < size; k++) {
         npy_intp at = k * rows.classes + rows.target[k];
-        each[k] -= type == 0 ? ((const float *)rows.logits)[at] : ((const double *)rows.logits)[at];
+        if (rows.target[k] >= 0)
+            each[kept++] = each[k] - (type == 0 ? ((const float *)rows.logits)[at]
+                                                : ((const double *)rows.logits)[at]);
     }
-    double total = dot(1, (char *)each, size);
-    if (total < (double)size * sure)
+    double total = dot(1, (char *)each, kept);
+    if (total < (double)kept * sure)
         return NULL;
     if (reduction == 1)
-        total /= (double)size;
+        total /= (double)kept;
     PyArrayObject *out = new_array(floats[type], 0, NULL);
     if (out == NULL)
         return NULL;
@@ -352,9 +360,13 @@ static PyObject *loss(PyObject *const *args)
     {                                                                                           \
         TYPE each = *(TYPE *)PyArray_BYTES((PyArrayObject *)g);                                 \
         if (reduction == 1)                                                                     \
-            each = each / (TYPE)rows.rows;                                                      \
+            each = each / (TYPE)rows.kept;                                                      \
         TYPE *at = (TYPE *)PyArray_BYTES(rows.e);                                               \
         for (npy_intp k = 0; k < rows.rows; k++, at += rows.classes) {                          \
+            if (rows.target[k] < 0) {                                                           \
+                memset(at, 0, rows.classes * sizeof(TYPE));                                     \
+                continue;                                                                       \
+            }                                                                                   \
             TYPE factor = each / TOTAL[k];                                                      \
             for (npy_intp c = 0; c < rows.classes; c++)                                         \
                 at[c] = at[c] * factor;                                                         \
