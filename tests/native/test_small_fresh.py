@@ -40,7 +40,9 @@ def test_numbers_from_one_to_another(built: Any) -> None:
     for _ in range(500):
         start, end = (float(n) for n in rng.standard_normal(2) * 10.0 ** rng.integers(-9, 9))
         steps = int(rng.integers(2, 300))
-        assert same(built.spaced(start, end, steps), create.linspace(start, end, steps, D.float32))
+        for dtype, more in ((D.float32, ()), (D.float64, (True,))):
+            found = built.spaced(start, end, steps, *more)
+            assert same(found, create.linspace(start, end, steps, dtype))
     assert taken > 500 and built.spaced(0, 1) is None and built.spaced() is None
 
 

@@ -373,7 +373,9 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             raise refusal(error, raws) from None
     except errors.REFUSALS:
         return False  # explained there
-    if type(result) is not ndarray or result.dtype is not dtype or result.shape != array.shape:
+    if type(result) is not ndarray and (array.shape or not isinstance(result, array.dtype.type)):
+        return False  # NumPy gives numbers for arrays without dimensions
+    if result.dtype is not dtype or result.shape != array.shape:
         return False
     array[...] = result
     bump(me)

@@ -9,7 +9,7 @@ import numpy as np
 from ..._base import dtypes as D, errors
 from ..axes import LEAD, axis_of
 from ..memory.dense_layout import copy_in_format, empty_channels_last, suggests_channels_last
-from ..types import convert_array, from_raw
+from ..types import convert_array, from_raw, in_order_copy
 
 if TYPE_CHECKING:
     from ..._base.annotations import Arguments, TensorLike
@@ -44,6 +44,10 @@ def cat(tensors: list[Array], dim: int = 0) -> Array:
     """
     if len(tensors) == 2:
         a, b = tensors
+        begun = a.shape == (0,) and a.dtype is b.dtype and type(b) is np.ndarray
+        if begun and -b.ndim <= dim < b.ndim > 1 and b.size:  # as caches of keys are begun
+            copied: Array = in_order_copy(b)
+            return copied
         if a.dtype is b.dtype and -a.ndim <= dim < a.ndim == b.ndim and a.size and b.size:
             try:
                 if a.flags.c_contiguous and b.flags.c_contiguous:

@@ -24,17 +24,24 @@ static int read_number(PyObject *x, double *value)
 }
 
 /* Numbers of float32 from one to another, from both ends towards the middle: as `create.linspace`
-   has them, for (start, end, steps). */
+   has them, for (start, end, steps); of float64 with one argument more. */
 static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     double start, end;
     npy_intp steps;
-    if (count != 3 || !read_number(args[0], &start) || !read_number(args[1], &end) ||
+    if (count < 3 || count > 4 || !read_number(args[0], &start) || !read_number(args[1], &end) ||
         !read_size(args[2], MOST, &steps) || steps < 2 || !(fabs(start) < 1e37) || !(fabs(end) < 1e37))
         Py_RETURN_NONE;
-    PyArrayObject *out = new_array(floats[0], 1, &steps);
+    PyArrayObject *out = new_array(floats[count - 3], 1, &steps);
     if (out == NULL)
         return NULL;
+    if (count == 4) {
+        double *to = (double *)PyArray_BYTES(out), step = (end - start) / (double)(steps - 1);
+        for (npy_intp k = 0; k < steps; k++)
+            to[k] = k < steps / 2 ? fma(step, (double)k, start)
+                                  : fma(-step, (double)(steps - 1 - k), end);
+        return (PyObject *)out;
+    }
     float first = (float)start, last = (float)end, gap = (last - first) / (float)(steps - 1);
     float *to = (float *)PyArray_BYTES(out);
     for (npy_intp k = 0; k < steps; k++) {

@@ -424,7 +424,7 @@ def _take_simple(t: Tensor, items: tuple[Any, ...]) -> Tensor | None:
             dim += 1
         else:
             dim += skipped
-    return None if seen is t else seen
+    return apply_view(alias.op, t, ()) if seen is t else seen
 
 
 _ENDS: Final = (type(None), int)

@@ -59,6 +59,11 @@ permute = linear(
 def movedim(input: Tensor, source: Tensor | Shape | int, destination: Shape | int) -> Tensor:
     """The tensor with dimensions moved to other places; the others keep their order."""
     ndim = input._raw.ndim
+    usual = type(source) is int and type(destination) is int
+    if usual and -ndim <= source < ndim and -ndim <= destination < ndim:
+        order = list(range(ndim))
+        order.insert(destination % ndim, order.pop(source))  # type: ignore
+        return apply_view(permute.op, input, (tuple(order),))
     given = integers((source,) if is_integer(source) else source)
     wanted = integers((destination,) if is_integer(destination) else destination)
     if len(given) != len(wanted):
@@ -74,7 +79,7 @@ def movedim(input: Tensor, source: Tensor | Shape | int, destination: Shape | in
             raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(shown)})")
     if not ndim:
         return apply_view(alias.op, input, ())
-    order: list[int] = [-1] * ndim
+    order = [-1] * ndim
     for b, a in zip(before, after):
         order[a] = b
     rest = iter([d for d in range(ndim) if d not in before])

@@ -216,7 +216,9 @@ def linspace(
         start, end = _real(start, kind), _real(end, kind)
     if nowhere and out is None:
         return _meta.empty_meta((steps,), found, requires_grad)
-    return deliver(raw.linspace(start, end, steps, found), out, requires_grad, by_count=True)
+    made = FRESH.spaced(start, end, steps, True) if FRESH and found is D.float64 else None
+    made = raw.linspace(start, end, steps, found) if made is None else made
+    return deliver(made, out, requires_grad, by_count=True)
 
 
 def _space_plainly(*args: Any) -> object:
