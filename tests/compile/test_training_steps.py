@@ -1,6 +1,7 @@
 """Whole training steps: a compiled step leaves every bit as an eager one does."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -381,3 +382,98 @@ def test_an_argument_that_gets_a_gradient_within_the_step_has_its_hooks_watched(
         return found
 
     assert grads(True) == grads(False)
+
+
+class _Halves(nn.Module):
+    """Of which only one half is used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used, self.spare = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x: Any) -> Any:
+        return self.used(x)
+
+
+@pytest.mark.parametrize("zeroes", [False, True])
+@pytest.mark.parametrize("rule", [torch.optim.Adam, torch.optim.SGD])
+def test_parameters_without_gradients_are_swept_past_until_they_have_some(
+    rule: Any, zeroes: bool
+) -> None:
+    model = _Halves()
+    pair = [(m, rule(m.parameters(), lr=0.1)) for m in (model, deepcopy(model))]
+
+    def make(model: Any, optimizer: Any) -> Any:
+        def step(x: Any) -> Any:
+            if zeroes:
+                optimizer.zero_grad()
+            loss = (model(x) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    steps = [make(*pair[0]), torch.compile(make(*pair[1]))]
+    x = torch.randn(3, 4)
+    for given in (False, True, False):
+        for m, _ in pair:
+            m.spare.weight.grad = torch.ones(4, 4) if given else None
+        for _ in range(5):
+            for step in steps:
+                step(x)
+        for p, q in zip(pair[0][0].parameters(), pair[1][0].parameters(), strict=True):
+            assert torch.allclose(p, q, rtol=1e-5, atol=1e-6)
+    machine = steps[1].machine
+    assert machine is None or not machine.plan.list_left()
+
+
+@pytest.mark.parametrize("rule", [torch.optim.Adam, torch.optim.AdamW, torch.optim.Adamax])
+@pytest.mark.parametrize("first", [0.0, 1e-3, 0.5, 0.500001, 0.9])
+def test_averages_move_by_any_part(rule: Any, first: float) -> None:
+    layer = nn.Linear(5, 3).double()
+    pair = [
+        (m, rule(m.parameters(), lr=0.01, betas=(first, 0.9))) for m in (layer, deepcopy(layer))
+    ]
+
+    def make(layer: Any, optimizer: Any) -> Any:
+        def step(x: Any) -> Any:
+            optimizer.zero_grad()
+            loss = (layer(x) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    steps = [make(*pair[0]), torch.compile(make(*pair[1]))]
+    x = torch.randn(4, 5, dtype=torch.float64)
+    for k in range(15):
+        if k in (6, 10):
+            for _, optimizer in pair:
+                optimizer.param_groups[0]["betas"] = (0.9 if k == 6 else 0.3, 0.99)
+        for step in steps:
+            step(x)
+    for p, q in zip(pair[0][0].parameters(), pair[1][0].parameters(), strict=True):
+        assert torch.allclose(p, q, rtol=1e-12, atol=1e-14)
+
+
+def test_a_gradient_that_lies_otherwise_is_swept() -> None:
+    weight = torch.randn(4, 6, requires_grad=True)
+    pair = [(w, torch.optim.Adam([w], lr=0.1)) for w in (weight, weight.detach().clone())]
+    pair[1][0].requires_grad_()
+
+    def make(weight: Any, optimizer: Any) -> Any:
+        def step(x: Any) -> Any:
+            (g,) = torch.autograd.grad((x @ weight.tanh()).tanh().sum(), weight, create_graph=True)
+            weight.grad = (g * g).t().contiguous().t().detach() * 1.0
+            optimizer.step()
+
+        return step
+
+    steps = [make(*pair[0]), torch.compile(make(*pair[1]))]
+    x = torch.randn(3, 4)
+    for _ in range(6):
+        for step in steps:
+            step(x)
+    assert torch.allclose(pair[0][0], pair[1][0], rtol=1e-5, atol=1e-6)

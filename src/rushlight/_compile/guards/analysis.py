@@ -18,7 +18,7 @@ from typing import Any, Final
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython import object_layout as layout
 from ..._native.cpython.type_flags import is_immutable
-from .conditions import Argument, NotNative, ObjectReads, betas_usable
+from .conditions import Argument, NotNative, ObjectReads, betas_far, betas_near
 from .guards import Rendered
 from .name_lookups import Lookups, Versions, space_of
 from .records import (
@@ -77,7 +77,7 @@ class SortedGuards:
         self.moved: list[str] = []  # conditions of which one says that a tensor's array is another
         self.mode: Any = None
         self.apart = False
-        self.trusted = (betas_usable,)  # functions of such an entry alone
+        self.trusted = (betas_near, betas_far)  # functions of such an entry alone
         self.structure: list[str] = []  # what Python asks at first: of args and kwargs, mostly
         self.bindings: list[str] = []  # names of arrays
         self.numbers: list[str] = []  # conditions on loose dictionaries

@@ -69,9 +69,16 @@ class Argument:
         return self.kind is not None and None not in (g.shape, g.strides, g.dtype)
 
 
-def betas_usable(betas: object) -> bool:
-    """Whether Adam's formula takes these, as its options hold them: they may change."""
-    return (
-        type(betas) is tuple and len(betas) == 2
-        and all(type(b) is float for b in betas) and 1 - betas[0] < 0.5
-    )  # fmt: skip
+def betas_near(betas: object) -> bool:
+    """Whether Adam's average is moved less than half the way, as its options hold that: they may
+    change."""
+    return _are_floats(betas) and betas[0] > 0.5  # type: ignore[index]
+
+
+def betas_far(betas: object) -> bool:
+    """The same for half the way and more, which is another formula."""
+    return _are_floats(betas) and betas[0] <= 0.5  # type: ignore[index]
+
+
+def _are_floats(betas: object) -> bool:
+    return type(betas) is tuple and len(betas) == 2 and all(type(b) is float for b in betas)

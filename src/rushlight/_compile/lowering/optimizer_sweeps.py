@@ -20,7 +20,7 @@ from ...optim.adamax import Adamax
 from ...optim.adamw import AdamW
 from ...optim.rmsprop import RMSprop
 from ...optim.sgd import SGD
-from ..guards.conditions import betas_usable
+from ..guards.conditions import betas_far, betas_near
 from ..guards.records import (
     Attribute,
     ByClass,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
     from ...optim.optimizer import Optimizer
     from ..guards.guards import SourceText
+    from ..ir.program import Program
 
 #: The optimizers whose steps are swept.
 SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
@@ -53,9 +54,10 @@ _CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered"
 class Sweep:
     """The update of all parameters of an optimizer."""
 
-    def __init__(self, optimizer: Optimizer, groups: list[Part]) -> None:
+    def __init__(self, optimizer: Optimizer, groups: list[Part], skipped: list[Tensor]) -> None:
         self.optimizer = optimizer
         self.groups = groups
+        self.skipped = skipped  # parameters without a gradient
 
     def reads(self) -> list[Value]:
         """The parameters and their gradients."""
@@ -78,6 +80,7 @@ class Part:
         # Python expressions over `o`, the options, and `v`; None: nobody reads it; "": see `rates`
         self.scalars: list[str | None] = []
         self.rates: list[str] = []  # what the scalars are computed from that differ in each step
+        self.fits: Callable[[object], bool] = betas_near  # whether betas are of the formula's kind
         self.before = ""  # a line that computes what they share
 
 
@@ -89,8 +92,9 @@ def sweep_of(i: Instruction) -> Sweep | None:
     params, grads = i.inputs
     by = {id(v.holder): (v, g) for v, g in zip(params, grads) if v.kind == "tensor"}
     parts = []
+    skipped = [v.holder for v, g in by.values() if g is None]
     for options in optimizer.param_groups:
-        leaves = options["params"]
+        leaves = [leaf for leaf in options["params"] if not any(leaf is x for x in skipped)]
         if any(options.get(flag) for flag in _FLAGS) or type(options["lr"]) is not float:
             return None
         pairs = [by.get(id(leaf)) for leaf in leaves]
@@ -103,11 +107,12 @@ def sweep_of(i: Instruction) -> Sweep | None:
                 or p.shape != g.shape or not in_order(p) or not in_order(g) or 0 in p.shape
             ):  # fmt: skip
                 return None
-        part = Part(options, leaves, [q[0] for q in pairs if q], [q[1] for q in pairs if q])
-        if not leaves or not _tell(part, optimizer):
-            return None
-        parts.append(part)
-    return Sweep(optimizer, parts)
+        if leaves:
+            part = Part(options, leaves, [q[0] for q in pairs if q], [q[1] for q in pairs if q])
+            if not _tell(part, optimizer):
+                return None
+            parts.append(part)
+    return Sweep(optimizer, parts, skipped) if parts else None
 
 
 def has_hooks(optimizer: Optimizer) -> bool:
@@ -124,8 +129,11 @@ def has_hooks(optimizer: Optimizer) -> bool:
 def _tell(part: Part, optimizer: Any) -> bool:
     """Takes the rule from the optimizer, for parameters that have taken their first step."""
     o = part.options
-    if "betas" in o and not (betas_usable(o["betas"]) and arena.routine_of_c("pow")):
-        return False
+    if "betas" in o:
+        fits = betas_near if betas_near(o["betas"]) else betas_far
+        if not fits(o["betas"]) or not arena.routine_of_c("pow"):
+            return False
+        part.fits = fits
     if o.get("lr_decay"):
         return False
     update = optimizer._choose(o, False)
@@ -163,9 +171,13 @@ def _with_state(part: Part, optimizer: Any) -> bool:
 # ---- guards and numbers --------------------------------------------------------------------------
 
 
-def guard_sweep(sweep: Sweep, lines: SourceText) -> None:
+def guard_sweep(sweep: Sweep, program: Program, lines: SourceText) -> None:
     """Checks that an optimizer's state and the options that choose its formula are as they were."""
     optimizer = sweep.optimizer
+    given = {id(i.holder) for i in program.instructions if i.kind == "grad"}
+    for leaf in sweep.skipped:
+        if id(leaf) not in given:
+            lines.unless(Is(Attribute(Held(leaf), "_grad"), None))
     hooks = {name: getattr(optimizer, name) for name in
              ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")}  # fmt: skip
     lines.unless(*(Is(Attribute(Held(optimizer), name), x) for name, x in hooks.items()))
@@ -184,7 +196,7 @@ def guard_sweep(sweep: Sweep, lines: SourceText) -> None:
             if choice in part.options:
                 lines.unless(Filled(Item(options, choice), bool(part.options[choice])))
         if "betas" in part.options:
-            lines.unless(Call(betas_usable, Item(options, "betas")))
+            lines.unless(Call(part.fits, Item(options, "betas")))
         if not part.update.states:
             continue
         for k, leaf in enumerate(part.leaves):

@@ -93,7 +93,7 @@ class Variant:
         if self.turn and self.machine is not None:
             self.machine.gate = TURN.gate
         for sweep in [] if self.machine is None else self.machine.sweeps():
-            guard_sweep(sweep, lines)
+            guard_sweep(sweep, program, lines)
         self.guards = len(lines.text)  # lines of guards
         self.path = outcomes(program)
         body = (
