@@ -150,7 +150,7 @@ def _make(
 
 class Ways:
     """The ways to a result: one whose results may have to be made again, if any, and one for all
-    operands. The first one is worth trying unless weights hide something."""
+    operands."""
 
     __slots__ = ("first", "last")
 
@@ -158,15 +158,10 @@ class Ways:
         self.first = first
         self.last = last
 
-    def run(self, weights: Array | None, *arrays: Array | None) -> None:
+    def run(self, *arrays: Array | None) -> None:
         """Writes the result."""
-        if (
-            self.first is not None
-            and (weights is None or not winograd.hides(weights))
-            and self.first.run(*arrays)
-        ):
-            return
-        self.last.run(*arrays)
+        if self.first is None or not self.first.run(*arrays):
+            self.last.run(*arrays)
 
 
 @lru_cache(maxsize=512)
@@ -213,7 +208,7 @@ def correlate(
         form_of(x), form_of(w), form_of(y4), bias is not None, _pair(stride), _pair(pad, 0),
         _pair(dilation), groups, get_num_threads(),
     )  # fmt: skip
-    ways.run(w, x, w, None if bias is None else np.ascontiguousarray(bias), y4)
+    ways.run(x, w, None if bias is None else np.ascontiguousarray(bias), y4)
     return y
 
 
@@ -254,7 +249,7 @@ def correlate_transposed(
         form_of(y), form_of(w), form_of(x4), _pair(stride), _pair(pad, 0), _pair(dilation), groups,
         get_num_threads(),
     )  # fmt: skip
-    ways.run(w, y, w, None, x4)
+    ways.run(y, w, None, x4)
     return x
 
 
@@ -293,7 +288,7 @@ def weigh(
         form_of(x), form_of(y), _pair(k), _pair(stride), _pair(pad, 0), _pair(dilation), groups,
         get_num_threads(),
     )  # fmt: skip
-    ways.run(None, x, y, found)
+    ways.run(x, y, found)
     return found
 
 
@@ -327,7 +322,7 @@ def _weighing(plan: Plan, x: Form, y: Form, groups: int, threads: int) -> Launch
     depth = per_group * len(output.taps)
     offsets = _in_threes(plan, per_group)
     line = -(-((output.rows - 1) * plan.pitch + output.columns) // lanes) * lanes
-    high = 1 if rows == 1 else high
+    high = _height_of(rows, high)
     tiles, deep = -(-rows // high), len(offsets) // code.VECTORS
     padded = tiles * high
     words = code.weigh_words(F32 if x.dtype is FLOAT32 else F64, high)
@@ -359,6 +354,14 @@ def _weighing(plan: Plan, x: Form, y: Form, groups: int, threads: int) -> Launch
     triple, pair = np.divmod(np.arange(depth), code.VECTORS)
     found.pick(totals, Place(3), in_tiles.ravel(), triple * words + pair * high)
     return found
+
+
+def _height_of(rows: int, most: int) -> int:
+    """Rows of a tile for weights: half as many where that leaves fewer over."""
+    if rows == 1:
+        return 1
+    half = most // 2
+    return half if half >= 4 and -(-rows // half) * 7 < -(-rows // most) * 12 else most
 
 
 def _in_threes(plan: Plan, channels: int) -> Array:

@@ -98,7 +98,7 @@ def emit(type: Type) -> Module:
     }
     tiles |= {(1, vectors): _tile(module, type, 1, vectors) for vectors in (high, 1)}
     _correlate(module, type, gather, leave_rows(module, type), heights, tiles)
-    _weigh(module, type, gather, {rows: _pairs(module, type, rows) for rows in (high, 1)})
+    _weigh(module, type, gather, {rows: _pairs(module, type, rows) for rows in (*heights, 1)})
     _pack(module, type)
     _add_shares(module, type)
     _pick(module, type)
@@ -460,7 +460,12 @@ def _weigh(module: Module, type: Type, gather: Function, pairs: dict[int, Functi
                     ])  # fmt: skip
             return []
 
-        f.choose(c["high"].eq(1), lambda: tiles(1), lambda: tiles(height(type)))
+        def half_or_whole() -> list[Value]:
+            if 8 not in pairs:
+                return tiles(4)
+            return f.choose(c["high"].eq(4), lambda: tiles(4), lambda: tiles(8))
+
+        f.choose(c["high"].eq(1), lambda: tiles(1), half_or_whole)
     f.atomic_store(f.at(c["flags"], slot * 8, I64), f.constant(I64, 0))
     f.ret()
 
