@@ -1,5 +1,6 @@
 """Parts of networks that have native forms: they run natively, and give the eager numbers."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -351,3 +352,39 @@ def test_a_batch_norm_of_rows_runs_natively_and_keeps_its_statistics(affine: boo
 
     for a, b in zip(trained(False), trained(True), strict=True):
         assert float((a - b).detach().abs().max()) <= 1e-11
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_matrix_that_meets_many_is_multiplied_by_all_at_once(seed: int) -> None:
+    draws = random.Random(seed)
+    lead = [draws.choice([1, 2, 3, 5]) for _ in range(3)]
+    m, k, n = (draws.choice([1, 1, 2, 7, 16, 33]) for _ in range(3))
+
+    def operand(rows: int, columns: int) -> Any:
+        own = [d if draws.random() < 0.6 else 1 for d in lead]
+        if draws.random() < 0.3:
+            return draw(*own, columns, rows).transpose(-1, -2)
+        return draw(*own, rows, columns)
+
+    a, b = operand(m, k).requires_grad_(), operand(k, n).requires_grad_()
+    agree(lambda: (torch.tanh(a) @ (b * 2)).tanh().sum(), [a, b])
+    run = torch.compile(lambda a, b: a @ b)
+    for _ in range(4):
+        found = run(a.detach(), b.detach())
+    assert found.stride() == (a @ b).stride()
+
+
+def test_few_long_rows_are_summed_up_in_few_parts() -> None:
+    x = draw(16, 20_000).requires_grad_()
+    agree(lambda: (x * 2).sum(0).tanh().sum(), [x])
+    y = draw(7, 3, 33_333).float()
+    run = torch.compile(lambda y: (y * y).sum(0))
+    for _ in range(4):
+        found = run(y)
+    assert torch.allclose(found, (y * y).sum(0), rtol=1e-5)
+
+
+def test_sums_over_repeats_are_native() -> None:
+    x, y = draw(3, 4).requires_grad_(), draw(5).requires_grad_()
+    weight = draw(2, 3, 12)
+    agree(lambda: (x.repeat(2, 1, 3) * weight).sum() + (y.repeat(4) ** 2).sum(), [x, y])

@@ -1,4 +1,4 @@
-"""Batch norms of planes in training: sums of planes, and kernels that join what is around them."""
+"""Batch and group norms of planes: sums of planes, and kernels that join what is around them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def draw(*shape: int) -> Any:
     return torch.randn(*shape, dtype=torch.float64)
 
 
-SHAPES = [(5, 6, 40), (3, 6, 7, 6), (2, 6, 4, 3, 3), (2, 6, 33, 1), (4, 6, 128, 65)]
+SHAPES = [(5, 6, 40), (3, 6, 7, 6), (2, 6, 4, 3, 3), (2, 6, 33, 1), (4, 6, 128, 65), (5, 6, 7)]
 
 
 def trained(norm: Any, x: Any, run_compiled: bool, steps: int = 8) -> tuple[Any, list[Any]]:
@@ -78,9 +78,73 @@ def test_statistics_far_from_zero_keep_their_digits() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 6, 8, 8), (5, 6, 3, 3), (7, 6, 1, 1), (3, 6, 31)], ids=str)
-def test_one_sample_and_short_planes_are_as_before(shape: tuple[int, ...]) -> None:
+def test_one_sample_and_short_planes_are_normalised_so_too(shape: tuple[int, ...]) -> None:
     torch.manual_seed(5)
-    assert_same(draw(*shape), 1e-11, native=False)
+    assert_same(draw(*shape), 1e-11)
+
+
+GROUPS = [(4, 6, 7, 6), (2, 6, 40), (1, 6, 3, 3), (3, 6, 2, 3, 2), (2, 6, 33, 1), (4, 6, 128, 65)]
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("groups", [1, 2, 6])
+@pytest.mark.parametrize("shape", [*GROUPS, (3, 6), (2, 6, 1, 1)], ids=str)
+def test_groups_are_normalised_natively(shape: tuple[int, ...], groups: int, affine: bool) -> None:
+    torch.manual_seed(7)
+    for dtype, tolerance in ((torch.float64, 1e-11), (torch.float32, 2e-4)):
+        x = draw(*shape).to(dtype)
+        norms = [nn.GroupNorm(groups, 6, eps=1e-3, affine=affine).to(dtype) for _ in range(2)]
+        if affine:
+            for norm in norms:
+                with torch.no_grad():
+                    norm.weight.copy_(torch.linspace(-1, 2, 6))
+        _, eager = trained(norms[0], x, False)
+        run, found = trained(norms[1], x, True)
+        left = {i.name for i in run.machine.plan.list_left()}
+        assert shape not in GROUPS or not left, run.explain()
+        for a, b in zip(eager, found, strict=True):
+            assert a.shape == b.shape and a.dtype == b.dtype
+            bound = tolerance * max(1.0, float(a.detach().abs().max()))
+            assert float((a - b).detach().abs().max()) <= bound
+
+
+def test_groups_far_from_zero_keep_their_digits() -> None:
+    torch.manual_seed(8)
+    x = draw(4, 6, 8, 8).float() + torch.arange(6.0)[:, None, None] * 300
+    way = torch.compile(lambda x: nn.functional.group_norm(x * 1, 6) + 0)
+    for _ in range(4):
+        found = way(x)
+    assert float((found - nn.functional.group_norm(x, 6)).abs().max()) <= 2e-3
+
+
+def test_instances_are_normalised_natively() -> None:
+    torch.manual_seed(9)
+    x = draw(3, 6, 7, 6)
+    _, eager = trained(nn.InstanceNorm2d(6, affine=True).double(), x, False)
+    run, found = trained(nn.InstanceNorm2d(6, affine=True).double(), x, True)
+    assert not run.machine.plan.list_left(), run.explain()
+    for a, b in zip(eager, found, strict=True):
+        assert float((a - b).detach().abs().max()) <= 1e-11 * max(
+            1.0, float(a.detach().abs().max())
+        )
+
+
+@pytest.mark.parametrize("norm", [nn.BatchNorm2d(6), nn.GroupNorm(2, 6)], ids=str)
+def test_a_gradient_that_is_expanded_or_turned_is_read_where_it_lies(norm: Any) -> None:
+    torch.manual_seed(10)
+    weights = [nn.Parameter(w.detach().clone()) for w in norm.parameters()]
+
+    def step(x: Any) -> Any:
+        names = dict(zip(("weight", "bias"), weights))
+        y = torch.func.functional_call(norm, names, (x * 2,))
+        loss = y.mean((2, 3)).sum() + (y.transpose(2, 3) * x).sum()
+        return loss, *torch.autograd.grad(loss, weights)
+
+    way = torch.compile(step)
+    for _ in range(4):
+        x = torch.randn(3, 6, 5, 5)
+        for a, b in zip(way(x), step(x), strict=True):
+            assert torch.allclose(a.detach(), b.detach(), rtol=1e-4, atol=1e-3)
 
 
 def test_an_average_of_all_batches_and_evaluation_between_are_as_before() -> None:

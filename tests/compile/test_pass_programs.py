@@ -5,12 +5,12 @@ from textwrap import dedent
 from typing import Any
 
 import rushlight as torch
+from rushlight._compile.passes.apart import apart
 from rushlight._compile.passes.common_subexpressions import without_repeats
 from rushlight._compile.passes.constants import fold_constants
 from rushlight._compile.passes.copies import without_copies
 from rushlight._compile.passes.dead_code import without_dead
 from rushlight._compile.passes.layout import copy_unordered
-from rushlight._compile.passes.norms import apart
 from rushlight._compile.passes.split_reductions import in_pieces
 from rushlight._compile.step import CompiledStep
 
@@ -218,8 +218,8 @@ def test_a_sum_over_first_and_last_dimensions_is_taken_apart() -> None:
         v1: float32[2] = sum(v0, (0, 2, 3), False, None)
         """,
         """
-        v2: float32[3, 2] = sum(v0, (2, 3), False, None)
-        v1: float32[2] = sum(v2, (0), False, None)
+        v2: float32[3, 2, 1, 1] = sum(v0, (2, 3), True, None)
+        v1: float32[2] = sum(v2, (0, 2, 3), False, None)
         """,
     )  # fmt: skip
 

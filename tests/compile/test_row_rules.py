@@ -7,7 +7,7 @@ import pytest
 import rushlight as torch
 from rushlight._compile.assembly import plan
 from rushlight._compile.lowering import lowering_rules
-from rushlight._compile.passes import norms
+from rushlight._compile.passes import apart
 from rushlight._table import ROWS, Row
 from tests.table._samples import row_name
 
@@ -17,7 +17,7 @@ OTHERS = {"linear", "matmul", "relu", "channel_sums", "store", "as_strided"}
 
 
 def test_each_rule_that_a_row_names_is_known() -> None:
-    known = {*plan._MAKERS, *lowering_rules._MAKERS, *norms._FORMS, *OTHERS}
+    known = {*plan._MAKERS, *lowering_rules._MAKERS, *apart._FORMS, *OTHERS}
     assert {row.lowering for row in EVERY if row.lowering} - known == set()
 
 

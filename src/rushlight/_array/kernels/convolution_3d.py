@@ -97,9 +97,9 @@ def _try_squares(
         form_of(read), form_of(chosen), form_of(made), bias is not None, *steps, inward,
         get_num_threads(), (run, x.strides[2] // x.itemsize),
     )  # fmt: skip
-    if calls is None or winograd.hides(chosen):
-        return False
-    return calls.run(read, chosen, None if bias is None else np.ascontiguousarray(bias), made)
+    return calls is not None and calls.run(
+        read, chosen, None if bias is None else np.ascontiguousarray(bias), made
+    )
 
 
 @guard_launch

@@ -106,6 +106,7 @@ class Launches:
         self.checks: tuple[int, int] | None = (
             None  # numbers that must be zeros afterwards, as zeros
         )
+        self.asked = 0  # calls after which these already say whether it is worth going on
         self._tables: list[Any] = []
 
     def room(self, elements: int, zeros: bool = False, size: int = 0) -> Place:
@@ -181,14 +182,14 @@ class Launches:
         for first, size in self.zeros:
             memory[spare + first : spare + first + size] = 0
         at = [start + spare, *[0 if x is None else address(x) for x in arrays]]
-        for function, words, places, chunks, shared in self.calls:
+        first, size = self.checks or (0, 0)
+        checked = memory[spare + first : spare + first + size].view(self.dtype)
+        for number, (function, words, places, chunks, shared) in enumerate(self.calls, 1):
             frame = words.copy()
             for word, (array, offset) in places:
                 frame[word] = at[array] + offset
             packed = _packer(len(frame))(*frame)
             pool.run(function, packed, chunks, self.threads if shared else 1)
-        if self.checks is None:
-            return True
-        first, size = self.checks
-        found = memory[spare + first : spare + first + size].view(self.dtype)
-        return not found.any()  # a NaN counts as something
+            if number == self.asked and checked.any():
+                return False
+        return not checked.any()  # a NaN counts as something

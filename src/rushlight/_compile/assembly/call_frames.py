@@ -17,6 +17,7 @@ from ..._native.emitted.max_pool_plane import max_pool
 from ..._native.fusion.row_loops import REGISTERS, Frame, lower_group
 from ..._native.llvm import loader as engine, target
 from ..._native.llvm.emit import F32, F64, Module, Type
+from ..._native.threads import thread_pool as pool
 from ..ir.iteration_values import DTYPES
 from ..ir.program import Value
 from ..lowering.gemm import SHARED, Matrix, blocks_of, narrow_form
@@ -86,6 +87,7 @@ class Frames:
         self.offsets: dict[int, int] = {}  # of roots in the arena
         self.base = 0  # of the arena
         self.threaded = False
+        self.pools: list[int] = []  # the words that hold the pool of threads
         self.numbers_at: dict[int, int] = {}  # words of numbers that are told in each call
 
     def _slot(self, root: int) -> int:
@@ -158,6 +160,22 @@ class Frames:
                 self.fixups.append((spot + 1, words))
         self.threaded = self.threaded or len(chunks) > 1
         return driver.addresses()["chain"], frame, len(chunks)
+
+    def branch(self, odd: bool, numbers: tuple[Value, int], size: int,
+              calls: list[tuple[int, int, int]]) -> tuple[int, int, int]:  # fmt: skip
+        """Calls that are made only where any of some numbers (their bytes) isn't 0, or all are."""
+        value, offset = numbers
+        words = [(value, offset), 0, size // value.dtype.itemsize, len(calls), int(odd), 0, 0,
+                 pool.runner()]  # fmt: skip
+        frame = self.words_of(words)
+        self.pools.append(frame + 6)
+        self.fixups.append((frame + 1, len(self.plain)))
+        for function, words_at, chunks in calls:
+            spot = len(self.plain)
+            self.plain += [function, 0, chunks]
+            self.fixups.append((spot + 1, words_at))
+        suffix = type_of(value.dtype).suffix
+        return driver.addresses()[f"branch_{suffix}"], frame, 1
 
     def numbers(self, values: list[int]) -> int:
         """Whole numbers in words, for operands that are told by the first one's place."""

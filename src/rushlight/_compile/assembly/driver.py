@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..._native.cpython.ndarray import load_elements
-from ..._native.llvm import loader as engine
+from ..._native.llvm import loader as engine, target
 from ..._native.llvm.emit import F32, F64, I32, I64, PTR, Function, Module, Type
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ class Addresses(dict[str, int]):
 
     def __missing__(self, name: str) -> int:
         module = Module("program_moves")
-        if name.startswith("gemm"):
+        if name.startswith("branch"):
+            _branch(module)
+        elif name.startswith("gemm"):
             _product(module, name, F32 if name == "gemm_f32" else F64)
         else:
             _moves(module)
@@ -77,15 +79,39 @@ def _run(module: Module) -> None:
             f.ret(found)
     commands = word(state, 5, PTR)
     with f.loop(0, word(state, 4)) as loop:
-        at = f.at(commands, loop.index * 3, I64)
-        chunks = word(at, 2)
-        many = chunks > 1
-        with f.when(many):
-            f.call(word(state, 7, PTR), [word(state, 6, PTR), word(at, 0, PTR), word(at, 1, PTR),
-                                         chunks])  # fmt: skip
-        with f.when(~many):
-            f.call(word(at, 0, PTR), [word(at, 1, PTR), f.constant(I64, 0)])
+        _call(f, f.at(commands, loop.index * 3, I64), state)
     f.ret(0)
+
+
+def _call(f: Function, at: Value, state: Value) -> None:
+    """A call of a table: function, frame, chunks. Words 6 and 7 of `state` are the threads."""
+    function, frame = f.load(at, PTR), f.load(f.at(at, 1, I64), PTR)
+    chunks = f.load(f.at(at, 2, I64), I64)
+    many = chunks > 1
+    with f.when(many):
+        threads, runner = (f.load(f.at(state, n, I64), PTR) for n in (6, 7))
+        f.call(runner, [threads, function, frame, chunks])
+    with f.when(~many):
+        f.call(function, [frame, f.constant(I64, 0)])
+
+
+def _branch(module: Module) -> None:
+    """Calls that are made where any of some numbers isn't 0, or where all are.
+
+    Words: numbers, table, how many of both, 1 or 0, one that is spare, then the threads.
+    """
+    for suffix, type in (("f32", F32), ("f64", F64)):
+        f = module.function(f"branch_{suffix}", [("frame", PTR), ("chunk", I64)])
+        frame = f.params[0]
+        numbers, table = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
+        count, calls, wanted = (f.load(f.at(frame, n, I64), I64) for n in (2, 3, 4))
+        one, zero = f.constant(I64, 1), f.constant(I64, 0)
+        with f.loop(0, count, carried=[zero]) as loop:
+            odd = f.load(f.at(numbers, loop.index, type), type).ne(0.0)
+            loop.next(f.select(odd, one, loop.carried[0]))
+        with f.when(loop.results[0].eq(wanted)), f.loop(0, calls) as each:
+            _call(f, f.at(table, each.index * 3, I64), frame)
+        f.ret()
 
 
 def _product(module: Module, name: str, type: Type) -> None:
@@ -174,22 +200,25 @@ def _finish(module: Module) -> None:
     for suffix, type in (("f32", F32), ("f64", F64)):
         f = module.function(f"finish_{suffix}", [("frame", PTR), ("chunks", I64)])
         frame = f.params[0]
-        source, target = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
+        source, to = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
         factor = f.load(f.at(frame, 2, I64), F64)
         chunks = f.load(f.at(frame, 3, I64), I64)
         with f.loop(0, chunks, carried=[f.constant(F64, 0.0)]) as loop:
             loop.next(loop.carried[0] + f.load(f.at(source, loop.index, F64), F64))
-        f.store(target, f.cast(loop.results[0] * factor, type))
+        f.store(to, f.cast(loop.results[0] * factor, type))
         f.ret()
         f = module.function(f"columns_{suffix}", [("frame", PTR), ("chunks", I64)])
         frame = f.params[0]
-        source, target = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
+        source, to = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
         columns, chunks = (f.load(f.at(frame, n, I64), I64) for n in (2, 3))
-        with f.loop(0, columns) as over:
-            with f.loop(0, chunks, carried=[f.constant(F64, 0.0)]) as loop:
+        lanes = target.lanes(F64)
+        wide, sums = type.vector(lanes), F64.vector(lanes)
+        with f.loop(0, columns, lanes) as over:
+            mask = f.mask(f.minimum(columns - over.index, lanes), lanes)
+            with f.loop(0, chunks, carried=[f.constant(sums, 0.0)]) as loop:
                 place = f.at(source, loop.index * columns + over.index, type)
-                loop.next(loop.carried[0] + f.cast(f.load(place, type), F64))
-            f.store(f.at(target, over.index, type), f.cast(loop.results[0], type))
+                loop.next(loop.carried[0] + f.cast(f.load_masked(place, wide, mask), sums))
+            f.store_masked(f.at(to, over.index, type), f.cast(loop.results[0], wide), mask)
         f.ret()
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import weakref
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.memory import aliasing as A, arena
 from ..._array.memory.parallel import get_num_threads
@@ -33,9 +33,9 @@ from ..lowering.commands import Command
 from ..lowering.fusion import Kernel
 from ..lowering.gemm import Matrix, Product
 from ..lowering.optimizer_sweeps import Sweep
+from ..passes.apart import apart
 from ..passes.layout import copy_unordered
 from ..passes.memory import place_items
-from ..passes.norms import apart
 from ..passes.pools import pool_before_relu
 from ..passes.rows_last import put_rows_last
 from ..passes.scalar_inputs import bind_scalars
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 #: Elements of a piece of a flat array.
 FLAT = 4096
+#: Rows at least that are summed up by a chunk.
+_LEAST: Final = 4
 
 
 #: Why programs have no native form, the last few.
@@ -106,7 +108,6 @@ class ExecutablePlan(Frames):
         self.scalars: dict[int, list[tuple[str, int]]] = {}  # of each part of a sweep
         self.rates: dict[int, int] = {}  # of each part the word where what they need begins
         self.equal: list[tuple[int, int]] = []
-        self.pools: list[int] = []  # the words that hold the pool of threads
 
     def __str__(self) -> str:
         return "\n".join(lines_of(self))
@@ -250,6 +251,8 @@ class ExecutablePlan(Frames):
             count = -(-columns // lanes)
             vectors = count if count <= REGISTERS else None
         grain = max(1, min(rows, CHUNK // columns)) if total >= THREADED else rows
+        if any(group.kind(o.value) == "c" for o in group.outputs):
+            grain = max(grain, min(rows, _LEAST))  # each chunk leaves a row of sums
         grain = item.block or grain
         chunks = -(-rows // grain)
         apart = chunks > 1 and total >= THREADED  # else chunks run one after the other

@@ -14,6 +14,7 @@ from ..ir.program import Instruction, Program, Value
 from ..lowering import (
     attention,
     commands,
+    convolutions,
     copies as moves,
     lstm as recurrence,
     rnn_gru as recurrent_layers,
@@ -29,7 +30,7 @@ from ..passes.writes import forget, is_fused
 
 #: Of each rule what makes its command; the first that can does.
 _MAKERS: dict[str, list[moves.Maker]] = {}
-for _part in (commands, moves, attention, recurrence, recurrent_layers):
+for _part in (commands, convolutions, moves, attention, recurrence, recurrent_layers):
     for _rule, _make in _part.MAKERS.items():
         _MAKERS.setdefault(_rule, []).append(_make)
 

@@ -45,7 +45,8 @@ class Command:
 Maker = Callable[[Instruction, Any], Command | None]
 
 
-def _own(v: Value | None, ordered: bool = True) -> bool:
+def is_own(v: Value | None, ordered: bool = True) -> bool:
+    """Whether a value is there, with elements, in memory of its own, in order."""
     return v is not None and not v.view and 0 not in v.shape and (not ordered or in_order(v))
 
 
@@ -69,7 +70,7 @@ def chain_rows(
 def _embedding(i: Instruction, plan: Plan) -> Command | None:
     table, index = i.inputs[:2]
     out = i.outputs[0]
-    if type(table) is not Value or type(index) is not Value or not _own(out) or out is None:
+    if type(table) is not Value or type(index) is not Value or not is_own(out) or out is None:
         return None
     if index.dtype.name != "int64" or not in_order(index) or not in_order(table):
         return None
@@ -86,7 +87,7 @@ def _embedding(i: Instruction, plan: Plan) -> Command | None:
 def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
     g, index, shape, padding, scaled = i.inputs
     out = i.outputs[0]
-    if type(g) is not Value or type(index) is not Value or not _own(out) or out is None:
+    if type(g) is not Value or type(index) is not Value or not is_own(out) or out is None:
         return None
     if index.dtype.name != "int64" or not in_order(index) or not in_order(g) or scaled:
         return None
@@ -151,7 +152,7 @@ def copy_strided(
 def _lower_copy(i: Instruction, plan: Plan) -> Command | None:
     """A reshape that has to copy, or a copy in another order."""
     x, out = i.inputs[0], i.outputs[0]
-    if type(x) is not Value or out is None or not _own(out) or x.dtype != out.dtype:
+    if type(x) is not Value or out is None or not is_own(out) or x.dtype != out.dtype:
         return None
     if x.dtype.itemsize not in (4, 8) or size_of(x.shape) != size_of(out.shape) or not x.shape:
         return None
@@ -170,7 +171,7 @@ def _lower_copy(i: Instruction, plan: Plan) -> Command | None:
 def _lower_join(i: Instruction, plan: Plan) -> Command | None:
     parts, axis = i.inputs[0], i.inputs[1]
     out = i.outputs[0]
-    if type(parts) not in (list, tuple) or out is None or not _own(out) or type(axis) is not int:
+    if type(parts) not in (list, tuple) or out is None or not is_own(out) or type(axis) is not int:
         return None
     axis %= len(out.shape)
     stacked = i.rule == "stack"
@@ -199,7 +200,7 @@ def _lower_join(i: Instruction, plan: Plan) -> Command | None:
 def _select_back(i: Instruction, plan: Plan) -> Command | None:
     g, shape, axis, index = i.inputs
     out = i.outputs[0]
-    if type(g) is not Value or out is None or not _own(out) or g.dtype.itemsize not in (4, 8):
+    if type(g) is not Value or out is None or not is_own(out) or g.dtype.itemsize not in (4, 8):
         return None
     size = out.dtype.itemsize
     steps = row_major(out.shape, size)
@@ -224,7 +225,7 @@ def _select_back(i: Instruction, plan: Plan) -> Command | None:
 def _pool(i: Instruction, plan: Plan) -> Command | None:
     x, k, stride, pad, dilation, _ = i.inputs
     out, where = i.outputs
-    if type(x) is not Value or not in_order(x) or not _own(out) or not _own(where):
+    if type(x) is not Value or not in_order(x) or not is_own(out) or not is_own(where):
         return None
     if out is None or where is None or len(k) != 2 or any(pad) or any(d != 1 for d in dilation):
         return None
@@ -248,7 +249,7 @@ def _pool(i: Instruction, plan: Plan) -> Command | None:
 def _pool_back(i: Instruction, plan: Plan) -> Command | None:
     g, where, size = i.inputs
     out = i.outputs[0]
-    if type(g) is not Value or type(where) is not Value or out is None or not _own(out):
+    if type(g) is not Value or type(where) is not Value or out is None or not is_own(out):
         return None
     if not in_order(g) or not in_order(where) or where.dtype.name != "int64" or len(size) != 2:
         return None
@@ -275,7 +276,7 @@ def _pool_back(i: Instruction, plan: Plan) -> Command | None:
 
 def _zeros(i: Instruction, plan: Plan) -> Command | None:
     out = i.outputs[0]
-    if i.inputs or out is None or not _own(out):
+    if i.inputs or out is None or not is_own(out):
         return None
     size = size_of(out.shape) * out.dtype.itemsize
     return Command([], [out], lambda machine: [machine.call("fill", [out, size])])

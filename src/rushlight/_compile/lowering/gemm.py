@@ -8,7 +8,7 @@ from ..._array.memory import arena
 from ..._native.emitted import skinny_gemm as narrow
 from ..._native.llvm import target
 from ..ir.iteration_values import FLOATS, in_order, size_of, space_of
-from ..ir.program import Instruction, Value
+from ..ir.program import Instruction, Value, row_major
 
 #: Multiplications from which a product is cut into blocks for threads.
 SHARED: Final = 1 << 22
@@ -122,7 +122,7 @@ def product_of(i: Instruction) -> Product | None:
     out = i.outputs[0] if len(i.outputs) == 1 else None
     if out is None or out.view or i.several or out.dtype.name not in FLOATS or not in_order(out):
         return None
-    if i.rule == "linear" and len(i.inputs) == 3:
+    if i.rule in ("linear", "shaped_product") and len(i.inputs) == 3:
         x, w = i.inputs[:2]
     elif i.rule == "matmul" and len(i.inputs) == 2:
         x, w = i.inputs
@@ -132,6 +132,8 @@ def product_of(i: Instruction) -> Product | None:
         return None
     if len(x.shape) < 2 or len(w.shape) < 2:
         return None
+    if i.rule == "shaped_product":
+        return _lower_shaped(out, x, w)
     if len(w.shape) == 2:
         a, b = matrix_of(x, flat=True), matrix_of(w)
         if a is None or b is None:
@@ -153,31 +155,86 @@ def _single(out: Value, a: Matrix, b: Matrix, c: Matrix) -> Product | None:
     return Product(out, [(a, b, c)], emitted, 1)
 
 
+def _lower_shaped(out: Value, x: Value, w: Value) -> Product | None:
+    """A product, or a stack of them, that is seen in another shape."""
+    lead = max(x.shape[:-2], w.shape[:-2], key=len)
+    shape = (*lead, x.shape[-2], w.shape[-1])
+    shown = out.like(out.number, shape=shape, strides=tuple(row_major(shape, out.dtype.itemsize)))
+    if lead:
+        product = _lower_stack(shown, x, w)
+    else:
+        a, b, c = matrix_of(x), matrix_of(w), matrix_of(shown)
+        product = None if a is None or b is None or c is None else _single(shown, a, b, c)
+    if product is not None:
+        product.out = out
+    return product
+
+
 def _lower_stack(out: Value, x: Value, w: Value) -> Product | None:
     a, b, c = matrix_of(x), matrix_of(w), matrix_of(out)
     if a is None or b is None or c is None or a.columns != b.rows:
-        return None
-    if blocks_of(a.rows, b.columns, a.columns) is None:
         return None
     lead = out.shape[:-2]
     size = out.dtype.itemsize
     steps = []
     for v in (x, w, out):
-        own = [0 if n == 1 else s for n, s in zip(v.shape[:-2], v.strides[:-2])]
+        own = [0 if n == 1 else s // size for n, s in zip(v.shape[:-2], v.strides[:-2])]
         steps.append([0] * (len(lead) - len(own)) + own)
-    several = lead[-1]
-    if size_of(lead[:-1]) > _STACKS:
+    if any(s % size for v in (x, w) for s in v.strides):
         return None
-    parts = []
-    for index in _places(lead[:-1]):
-        offsets = [sum(k * s for k, s in zip(index, step)) for step in steps]
-        parts.append(tuple(
-            Matrix(m.value, m.rows, m.columns, m.down, m.right, offset)
-            for m, offset in zip((a, b, c), offsets)
-        ))  # fmt: skip
-    product = Product(out, parts, True, several)
-    product.steps = (steps[0][-1] // size, steps[1][-1] // size, steps[2][-1] // size)
-    return product
+    ways = [_join_stack(a, b, c, lead, steps), (a, b, c, lead, steps)]
+    for a, b, c, lead, steps in ways:
+        several = lead[-1] if lead else 1
+        if blocks_of(a.rows, b.columns, a.columns) is None or size_of(lead[:-1]) > _STACKS:
+            continue
+        parts = []
+        for index in _places(lead[:-1]):
+            offsets = [size * sum(k * s for k, s in zip(index, step)) for step in steps]
+            parts.append(tuple(
+                Matrix(m.value, m.rows, m.columns, m.down, m.right, offset)
+                for m, offset in zip((a, b, c), offsets)
+            ))  # fmt: skip
+        product = Product(out, parts, True, several)
+        if lead:
+            product.steps = (steps[0][-1], steps[1][-1], steps[2][-1])
+        return product
+    return None
+
+
+_Stack = tuple[Matrix, Matrix, Matrix, tuple[int, ...], list[list[int]]]
+
+
+def _join_stack(
+    a: Matrix, b: Matrix, c: Matrix, lead: tuple[int, ...], steps: list[list[int]]
+) -> _Stack:
+    """A stack as fewer, larger products: one matrix that meets many is multiplied by all at once.
+
+    `steps` are those of A, B and C in elements, for each dimension of the stack.
+    """
+    over_a, over_b, over_c = steps
+    if b.columns == 1 and a.rows > 1 and c.down == 1:  # a vector is a row as well
+        a, b, c = transpose(b), transpose(a), transpose(c)
+        over_a, over_b = over_b, over_a
+    kept: list[int] = []
+    for d in reversed(range(len(lead))):
+        n, p, q, r = lead[d], over_a[d], over_b[d], over_c[d]
+        if n == 1:
+            continue
+        if not q and _goes_on(a.rows, a.down, p) and _goes_on(c.rows, c.down, r):
+            a = Matrix(a.value, n * a.rows, a.columns, p if a.rows == 1 else a.down, a.right)
+            c = Matrix(c.value, n * c.rows, c.columns, r if c.rows == 1 else c.down, c.right)
+        elif not p and _goes_on(b.columns, b.right, q) and r == c.columns and c.right == 1:
+            b = Matrix(b.value, b.rows, n * b.columns, b.down, q if b.columns == 1 else b.right)
+            c = Matrix(c.value, c.rows, n * c.columns, c.down, 1)
+        else:
+            kept.insert(0, d)
+    left = [[over[d] for d in kept] for over in (over_a, over_b, over_c)]
+    return a, b, c, tuple(lead[d] for d in kept), left
+
+
+def _goes_on(count: int, step: int, next_: int) -> bool:
+    """Whether so many rows are followed evenly by those of the next matrix."""
+    return count == 1 or next_ == count * step
 
 
 def _places(shape: tuple[int, ...]) -> list[tuple[int, ...]]:

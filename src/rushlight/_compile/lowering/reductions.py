@@ -124,13 +124,18 @@ def _sum_to(i: Instruction) -> LoopFormula | None:
     x, out = i.inputs[0], i.outputs[0]
     if not _float(x, out) or out is None or x.dtype != out.dtype:
         return None
-    rest = len(x.shape) - len(out.shape)
-    padded = (1,) * rest + out.shape
-    dims = tuple(d for d, (n, m) in enumerate(zip(x.shape, padded)) if m != n or d < rest)
+    dims = list_grown(x.shape, out.shape)
     over = Reduction(x, dims) if dims else None
-    if over is None or over.none or any(m not in (1, n) for n, m in zip(x.shape, padded)):
-        return None
-    return _lower_sum(i, over, 1.0)
+    return None if over is None or over.none else _lower_sum(i, over, 1.0)
+
+
+def list_grown(shape: tuple[int, ...], to: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions that broadcasting has added or grown; none where it hasn't."""
+    rest = len(shape) - len(to)
+    padded = (1,) * rest + to
+    if rest < 0 or any(m not in (1, n) for n, m in zip(shape, padded)):
+        return ()
+    return tuple(d for d, (n, m) in enumerate(zip(shape, padded)) if m != n or d < rest)
 
 
 # ---- along rows ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def with_product(plan: Plan, i: Instruction) -> bool:
     if product is None:
         return False
     out = product.out
-    bias = i.inputs[2] if len(i.inputs) == 3 else None
+    bias = i.inputs[2] if i.rule == "linear" else None
     if bias is not None:
         if type(bias) is not Value or bias.shape != out.shape[-1:] or bias.dtype != out.dtype:
             return False

@@ -13,9 +13,11 @@ from typing import Any, Final
 from ..._array.memory import aliasing as A
 from ..ir.iteration_values import in_order, size_of
 from ..ir.program import Instruction, Program, Value, replace_in, row_major, values_in
+from ..lowering.convolutions import MAKERS as CONVOLUTIONS, unreadable
 from ..lowering.gemm import matrix_of
 from ..lowering.lowering_rule import LoopFormula
 from ..lowering.lowering_rules import element_value
+from ..lowering.optimizer_sweeps import SWEPT
 
 #: Commands that take operands in order only: from which to which.
 NEEDED: Final = {
@@ -56,10 +58,15 @@ def is_read(m: LoopFormula) -> bool:
 
 def _unread(i: Instruction) -> list[_Wanted]:
     """The operands to copy; none where that wouldn't help."""
+    if i.kind == "step" and type(i.holder) in SWEPT:  # gradients are read as one line each
+        grads = [g for g in values_in(i.inputs[1:]) if g.shape and 0 not in g.shape]
+        return [(g, g.shape, None) for g in dict.fromkeys(grads) if not in_order(g)]
     if i.kind != "call":
         return []
     if i.rule in ("linear", "matmul"):
         return _of_product(i)
+    if i.rule in CONVOLUTIONS and i.outputs[0] is not None and in_order(i.outputs[0]):
+        return [(v, v.shape, None) for v in unreadable(i)]
     if i.rule in NEEDED:
         first = NEEDED[i.rule]
         values = values_in(i.inputs[first[0] : first[1]])

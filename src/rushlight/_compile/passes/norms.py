@@ -1,4 +1,4 @@
-"""Batch norms, in training and in evaluation, as steps that kernels know.
+"""Batch norms, in training and in evaluation, and group norms as steps that kernels know.
 
 The row's formulas are done in a world of their own, whose values write instructions. Statistics
 of rows are sums down columns, those of planes are sums of planes first (see `split_reductions`):
@@ -13,122 +13,22 @@ of its own.
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..._array.memory.aliasing import UFUNC_OF, reciprocal, reshape, root
-from ..._array.reduce import reduce
-from ..._formula.words import WORLDS, sqrt
+from ..._formula.words import row_sum, sqrt
 from ..._table.nn.normalization import channel_gradients, normalise, unbiased_variance
 from ..ir.iteration_values import FLOATS, in_order, size_of
-from ..ir.program import Instruction, Program, Value, replace_in
-from .layout import like
-from .split_reductions import SHORT
-
-if TYPE_CHECKING:
-    from ..._base.annotations import AnyCallable
+from ..ir.program import Instruction, Program, Value, row_major
+from .layout import copy_to, like
+from .terms import Steps, Term
 
 
-class _Steps:
-    """The instructions that stand for one."""
-
-    def __init__(self, program: Program, i: Instruction) -> None:
-        self.program = program
-        self.origin = i
-        self.found: list[Instruction] = []
-
-    def term(self, value: object) -> Any:
-        """An operand of the formula."""
-        return _Term(self, value) if type(value) is Value else value
-
-    def call(
-        self, function: AnyCallable, name: str, inputs: tuple[object, ...], of: Value
-    ) -> _Term:
-        """A call; its result is like `of`."""
-        out = like(self.program, of, of.shape)
-        self.add("call", function, name, inputs, (out,))
-        return _Term(self, out)
-
-    def add(self, kind: str, function: AnyCallable, name: str, inputs: tuple[object, ...],
-            outputs: tuple[Value, ...] = ()) -> None:  # fmt: skip
-        """An instruction."""
-        made = Instruction(kind, function, name, inputs, outputs, where=self.origin.where,
-                           pure=kind == "call", holder=False)  # fmt: skip
-        made.part = self.origin.part
-        self.found.append(made)
-
-    def move(self, target: Value, term: Any, momentum: float) -> None:
-        """Moves a running statistic towards a value, in place."""
-        step = (term * momentum).value
-        self.add("write", UFUNC_OF[operator.mul], "mul", (target, 1 - momentum))
-        self.add("write", UFUNC_OF[operator.add], "add", (target, step))
-
-    def giving(self, results: Any) -> list[Instruction]:
-        """The instructions without those that no result needs, with the results in their places."""
-        places = {term.value.number: out for term, out in zip(results, self.origin.outputs) if out}
-        needed, kept = set(places), []
-        for i in reversed(self.found):
-            if i.kind == "write" or (i.outputs[0] is not None and i.outputs[0].number in needed):
-                needed |= {v.number for v in i.reads()}
-                kept.append(i)
-        for i in kept:
-            for o in i.outputs:
-                if o is not None and o.view and o.root in places:
-                    o.root = places[o.root].root
-            i.inputs, i.outputs = replace_in(i.inputs, places), replace_in(i.outputs, places)
-        return kept[::-1]
-
-
-class _Term:
-    """A value in a formula, for which operators and words write instructions."""
-
-    __slots__ = ("steps", "value")
-
-    def __init__(self, steps: _Steps, value: Value) -> None:
-        self.steps = steps
-        self.value = value
-
-    def _with(self, function: AnyCallable, other: object) -> _Term:
-        x, y = self.value, other.value if isinstance(other, _Term) else other
-        larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
-        dims = len(larger.shape)
-        if len(x.shape) < dims:
-            x = _Term(self.steps, x).column(dims).value
-        if type(y) is Value and len(y.shape) < dims:
-            y = _Term(self.steps, y).column(dims).value
-        return self.steps.call(UFUNC_OF[function], function.__name__, (x, y), larger)
-
-    def __add__(self, other: object) -> _Term:
-        return self._with(operator.add, other)
-
-    def column(self, dims: int) -> _Term:
-        """A vector seen as one number for each channel of so many dimensions."""
-        v, program = self.value, self.steps.program
-        ones = (1,) * (dims - 2)
-        if not ones:
-            return self
-        made = v.like(len(program.values), kind="result", view=True, holder=None,
-                      shape=v.shape + ones, strides=v.strides + v.strides * len(ones))  # fmt: skip
-        program.values.append(made)
-        self.steps.add("call", reshape, "reshape", (v, made.shape), (made,))
-        return _Term(self.steps, made)
-
-    def __sub__(self, other: object) -> _Term:
-        return self._with(operator.sub, other)
-
-    def __mul__(self, other: object) -> _Term:
-        return self._with(operator.mul, other)
-
-    def __rtruediv__(self, one: int) -> _Term:
-        return self.steps.call(reciprocal, "reciprocal", (self.value,), self.value)
-
-
-class _Difference(_Term):
+class _Difference(Term):
     """x - mean. See Note [Differences are made again]."""
 
     __slots__ = ("mean", "x")
 
-    def __init__(self, x: _Term, mean: _Term) -> None:
+    def __init__(self, x: Term, mean: Term) -> None:
         self.steps, self.x, self.mean = x.steps, x, mean
 
     @property
@@ -137,26 +37,6 @@ class _Difference(_Term):
         found = (self.x - self.mean).value
         self.steps.found[-1].late = True
         return found
-
-
-def _sum(x: _Term, dims: tuple[int, ...]) -> _Term:
-    columns = x.steps.origin.outputs[1] or x.steps.origin.inputs[5]
-    return x.steps.call(reduce.sum, "sum", (x.value, dims, False, None), columns)
-
-
-WORLDS[_Term] = {
-    "row_sum": _sum,
-    "sqrt": lambda x: x.steps.call(root, "sqrt", (x.value,), x.value),
-}
-
-
-def apart(program: Program) -> None:
-    """Puts simple instructions in the places of batch norms."""
-    kept: list[Instruction] = []
-    for i in program.instructions:
-        make = _FORMS.get(i.rule) if i.kind == "call" else None
-        kept += (make(program, i) if make is not None else None) or [i]
-    program.instructions[:] = kept
 
 
 def _usable(x: Value, vectors: tuple[object, ...]) -> bool:
@@ -172,10 +52,8 @@ def _usable(x: Value, vectors: tuple[object, ...]) -> bool:
 
 def _along(x: Value, training: bool) -> tuple[int, ...]:
     """The dimensions of a channel in training; none where its sums have no native form."""
-    wide = size_of(x.shape[2:])
-    if x.shape[0] < 2 or training is not True or (len(x.shape) > 2 and wide < SHORT):
-        return ()
-    return (0, *range(2, len(x.shape)))
+    several = x.shape[0] > 1 or size_of(x.shape[2:]) > 1
+    return (0, *range(2, len(x.shape))) if several and training is True else ()
 
 
 def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
@@ -192,7 +70,7 @@ def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
     dims = _along(x, training)
     if None in i.outputs or type(momentum) is not float or not dims:
         return None
-    steps, count = _Steps(program, i), size_of(x.shape) // x.shape[1]
+    steps, count = Steps(program, i), size_of(x.shape) // x.shape[1]
     x, weight, bias = map(steps.term, (x, weight, bias))
     results: Any = normalise(x, weight, bias, float(eps), dims, 1 / count)
     if len(dims) > 1:
@@ -214,7 +92,7 @@ def _evaluate(program: Program, i: Instruction) -> list[Instruction] | None:
     out, *rest = i.outputs
     if out is None or out.view or not in_order(out) or any(o and o.number in read for o in rest):
         return None
-    steps = _Steps(program, i)
+    steps = Steps(program, i)
     x, weight, bias, mean, variance = map(steps.term, i.inputs[:5])
     scale = 1 / sqrt(variance + float(i.inputs[7]))
     result = (x - mean) * (scale if weight is None else scale * weight)
@@ -229,14 +107,103 @@ def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
     dims = _along(x, training)
     if not dims:
         return None
-    if type(g) is not Value or g.shape != x.shape or g.dtype != x.dtype or not in_order(g):
+    if type(g) is not Value or g.shape != x.shape or g.dtype != x.dtype:
         return None
     if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
         return None
-    steps, count = _Steps(program, i), size_of(x.shape) // x.shape[1]
+    steps, count = Steps(program, i), size_of(x.shape) // x.shape[1]
     g, x, weight, mean, inverse = map(steps.term, (g, x, weight, mean, inverse))
     moved: Any = _Difference(x, mean) if len(dims) > 1 else x - mean
     return steps.giving(channel_gradients(g, moved, inverse, weight, dims, 1 / count))
 
 
-_FORMS = {"batch_norm": _forward, "batch_norm_backward": _backward}
+# ---- groups of channels --------------------------------------------------------------------------
+class _Groups:
+    """Sums over groups of channels, of which each sample has its own."""
+
+    def __init__(self, steps: Steps, x: Value, groups: int) -> None:
+        self.steps = steps
+        self.dims = tuple(range(2, len(x.shape)))
+        self.samples, self.channels, self.groups = x.shape[0], x.shape[1], groups
+        self.each = (x.shape[0], groups, x.shape[1] // groups)
+        self.part = 1 / (size_of(x.shape) // (x.shape[0] * groups))
+
+    def mean(self, planes: Term) -> Term:
+        """Of sums over each plane, the means of groups."""
+        return _show_as(row_sum(_show_as(planes, *self.each), (2,)), *self.each[:2]) * self.part
+
+    def expand(self, x: Term) -> Term:
+        """One number for each group, again for each of its channels."""
+        made = like(self.steps.program, x.value, self.each)
+        copied = copy_to(_show_as(x, *self.each[:2], 1).value, made)
+        copied.part = self.steps.origin.part
+        self.steps.found.append(copied)
+        return _show_as(Term(self.steps, made), self.samples, self.channels)
+
+    def planes(self, x: Term) -> Term:
+        """The sum of each plane."""
+        return row_sum(x, self.dims)
+
+    def column(self, x: Term) -> Term:
+        """One number for each plane, to be used with all of it."""
+        return _show_as(x, self.samples, self.channels, *(1 for _ in self.dims))
+
+
+def _show_as(x: Term, *shape: int) -> Term:
+    return x.show_as(shape, tuple(row_major(shape, x.value.dtype.itemsize)))
+
+
+def _has_planes(i: Instruction, x: Value) -> bool:
+    """Whether sums over planes have a native form, and results lie as they are made."""
+    planes = len(x.shape) > 2 and size_of(x.shape[2:]) > 1
+    return planes and not any(o is not None and (o.view or not in_order(o)) for o in i.outputs)
+
+
+def _group_forward(program: Program, i: Instruction) -> list[Instruction] | None:
+    """native_group_norm(x, weight, bias, groups, eps)."""
+    x, weight, bias, groups, eps = i.inputs
+    if not _usable(x, (weight, bias)) or not _has_planes(i, x):
+        return None
+    steps = Steps(program, i)
+    over = _Groups(steps, x, groups)
+    x, weight, bias = map(steps.term, (x, weight, bias))
+    mean = over.mean(over.planes(x))
+    moved = _Difference(x, over.column(over.expand(mean)))
+    inverse = 1 / sqrt(over.mean(over.planes(moved * moved)) + float(eps))
+    scale = over.expand(inverse)
+    out = moved * over.column(scale if weight is None else scale * weight)
+    return steps.giving((out if bias is None else out + bias, mean, inverse))
+
+
+def _group_backward(program: Program, i: Instruction) -> list[Instruction] | None:
+    """group_norm_backward(g, x, groups, mean, inverse, weight, eps, need)."""
+    g, x, groups, mean, inverse, weight = i.inputs[:6]
+    if not _usable(x, (weight,)) or not _has_planes(i, x):
+        return None
+    if any(type(v) is not Value or v.dtype != x.dtype or not in_order(v) for v in (mean, inverse)):
+        return None
+    if (
+        g.shape != x.shape
+        or mean.shape != inverse.shape
+        or size_of(mean.shape) != (x.shape[0] * groups)
+    ):
+        return None
+    steps = Steps(program, i)
+    over = _Groups(steps, x, groups)
+    g, x, weight, mean, inverse = map(steps.term, (g, x, weight, mean, inverse))
+    moved = _Difference(x, over.column(over.expand(mean)))
+    sums, along = over.planes(g), over.planes(g * moved)
+    by_channel = over.expand(inverse)
+    # r (g w - mean(g w) - d r² mean(g w d)), d = x - mean.
+    level, slope = (v if weight is None else v * weight for v in (sums, along))
+    level = over.expand(over.mean(level) * inverse)
+    slope = over.expand(over.mean(slope) * (inverse * inverse * inverse))
+    scale = by_channel if weight is None else by_channel * weight
+    out = g * over.column(scale) - over.column(level) - moved * over.column(slope)
+    return steps.giving((out, row_sum(along * by_channel, (0,)), row_sum(sums, (0,))))
+
+
+FORMS = {
+    "batch_norm": _forward, "batch_norm_backward": _backward,
+    "group_norm": _group_forward, "group_norm_backward": _group_backward,
+}  # fmt: skip

@@ -78,9 +78,12 @@ CHANGE = ("w", "to", "size")
 #: The words of a frame of `end_weights`: from (shares, products, size) to (weights, size), `part`
 #: in a chunk.
 END = ("totals", "to", "size", "shares", "part")
-#: The words of a frame of `find_zeros` and `find_unlimited`: of `part` elements of `size` in a
-#: chunk, a vector of `to` that is zeros where none is 0, or where all are finite.
+#: The words of a frame of `find_unlimited`: of `part` elements of `size` in a chunk, a vector of
+#: `to` that is zeros where all are finite.
 FIND = ("x", "to", "size", "part")
+#: The words of a frame of `find_hidden`: a number that isn't 0 where more than one in 4,096 of
+#: `size` weights is 0, so that it may be meant. `to` has room for a vector.
+HIDDEN = ("w", "to", "size")
 #: The words of a frame of `weigh`: a chunk is a share of the samples, and `run` tiles of the rows.
 #: Of `block` samples `band` rows of squares are changed at a time, up to `squares` in all, whose
 #: slopes are in lines of `line`.
@@ -115,13 +118,13 @@ def emit(type: Type, taps: int) -> Module:
     _correlate(module, type, forms.products, taps, gather, turn, changes, sums)
     _weigh(module, type, forms.slopes, taps, gather, turn, changes, sums)
     _end_weights(module, type, forms.sums, taps)
-    _find(module, type, "find_zeros", lambda f, x: f.select(x.eq(0.0), 1.0, x - x))
-    _find(module, type, "find_unlimited", lambda _, x: x - x)
+    _find_unlimited(module, type)
+    _find_hidden(module, type)
     return module
 
 
-def _find(module: Module, type: Type, name: str, form: Callable[[Function, Value], Value]) -> None:
-    f = module.function(name, [("frame", PTR), ("chunk", I64)])
+def _find_unlimited(module: Module, type: Type) -> None:
+    f = module.function("find_unlimited", [("frame", PTR), ("chunk", I64)])
     c = words(f, FIND, ("x", "to"))
     lanes = target.lanes(type)
     wide = type.vector(lanes)
@@ -129,9 +132,28 @@ def _find(module: Module, type: Type, name: str, form: Callable[[Function, Value
     end = f.minimum(start + c["part"], c["size"])
     with f.loop(start, end, lanes, carried=[f.constant(wide, 0.0)]) as loop:
         mask = f.mask(f.minimum(end - loop.index, lanes), lanes)
-        x = f.load_masked(f.at(c["x"], loop.index, type), wide, mask, 1)
-        loop.next(loop.carried[0] + form(f, x))
+        x = f.load_masked(f.at(c["x"], loop.index, type), wide, mask)
+        loop.next(loop.carried[0] + (x - x))
     f.store(f.at(c["to"], f.params[1] * lanes, type), loop.results[0])
+    f.ret()
+
+
+def _find_hidden(module: Module, type: Type) -> None:
+    f = module.function("find_hidden", [("frame", PTR), ("chunk", I64)])
+    c = words(f, HIDDEN, ("w", "to"))
+    lanes, size = target.lanes(type), c["size"]
+    wide, zero = type.vector(lanes), f.constant(type, 0.0)
+    none = f.constant(wide, 0.0)
+    with f.loop(0, size, lanes, carried=[none]) as loop:
+        mask = f.mask(f.minimum(size - loop.index, lanes), lanes)
+        w = f.load_masked(f.at(c["w"], loop.index, type), wide, mask, 1)
+        loop.next(loop.carried[0] + f.select(w.eq(0.0), f.constant(wide, 1.0), none))
+    f.store(c["to"], loop.results[0])
+    with f.loop(0, lanes, carried=[zero]) as lane:
+        lane.next(lane.carried[0] + f.load(f.at(c["to"], lane.index, type), type))
+    many = lane.results[0] * 4096.0 > f.cast(size, type)
+    f.store(c["to"], none)
+    f.store(c["to"], f.select(many, f.constant(type, 1.0), zero))
     f.ret()
 
 

@@ -56,6 +56,7 @@ conv_output = multilinear(
         input, g, weight_shape[2:], stride, padding, dilation, groups
     ),
     node=_NODE,
+    lowering="conv_output",
     namespace="private",
     samples=lambda mk: [
         (mk(2, 2, 5), mk(4, 1, 3), (3,), (2,), (1,), (1,), 2),
@@ -76,6 +77,7 @@ conv_input = multilinear(
         g, grad, weight_shape[2:], stride, padding, dilation, groups
     ),
     node=_NODE,
+    lowering="conv_input",
     namespace="private",
     samples=lambda mk: [
         (mk(2, 4, 3), mk(4, 1, 3), (5,), (2,), (1,), (1,), 2),
@@ -95,6 +97,7 @@ conv_weight = multilinear(
         input, g, grad_shape[2:], stride, padding, dilation, groups
     ),
     node=_NODE,
+    lowering="conv_weight",
     namespace="private",
     samples=lambda mk: [
         (mk(2, 2, 5), mk(2, 4, 3), (3,), (2,), (1,), (1,), 2),
@@ -215,6 +218,7 @@ convolution = multilinear(
         (mk(2, 2, 3), mk(2, 3, 3), mk(3), (2,), (1,), (1,), True, (1,), 1),
         (mk(1, 2, 2, 2, 2), mk(2, 1, 2, 1, 2), None, (1,), (0,), (1,), True, (0,), 2),
     ],
+    lowering="convolution",
     doc="A convolution, or a transposed one, over the dimensions after batch and channels.",
     narrow="complex32",
     kernel="slow_conv2d_cpu",

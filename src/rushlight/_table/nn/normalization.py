@@ -418,8 +418,9 @@ def _group_norm(x: Array, weight: Array | None, bias: Array | None, num_groups: 
     return follow_layout(out, x), mean, rstd
 
 
-def _group_kernel(g: Array, x: Array, groups: int, mean: Array, rstd: Array, weight: Array,
-                  eps: float, need: list[bool]) -> tuple[Array | None, ...]:  # fmt: skip
+def group_norm_backward(g: Array, x: Array, groups: int, mean: Array, rstd: Array, weight: Array,
+                        eps: float, need: list[bool]) -> tuple[Array | None, ...]:  # fmt: skip
+    """The gradients of a group norm."""
     layer: AnyCallable = LAYER_NORM.op.joint
     found = raw.group_norm_backward(layer, g, x, groups, mean, rstd, weight, eps, need)
     return _in_layout(x, *found)
@@ -446,11 +447,12 @@ GROUP_NORM = general(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int group, float eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
     _group_norm,
-    joint=record_gradient(_group_gradients, override=_group_kernel),
+    joint=record_gradient(_group_gradients, override=group_norm_backward),
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),
     public=False,
     samples=lambda mk: [(mk(2, 4, 3), mk(4), mk(4), 2, 1e-5)],
+    lowering="group_norm",
     doc="The input normalised by groups of channels, the means, and 1 / deviations.",
     kernel="GroupNormKernelImpl",
 )
