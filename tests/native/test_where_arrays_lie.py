@@ -79,3 +79,44 @@ def test_others_are_refused(bad: Any) -> None:
     assert places.overlap(bad, np.ones(2)) == places.overlap(np.ones(2), bad) == 0
     with pytest.raises(TypeError):
         places.overlap(np.ones(2))
+
+
+def test_a_result_is_put_where_it_fits_and_nowhere_else() -> None:
+    class Alike(np.ndarray):
+        """An array of another class."""
+
+    with open(places.__file__, encoding="utf-8") as file:
+        text = file.read().replace("if FIELDS is not None", "if False")  # the plain functions
+    space = dict(vars(places))
+    exec(compile(text, places.__file__, "exec"), space)
+    for put in (space["put"], places.put):
+        for kind in ("f4", "f8", "i8", "?", "c8"):
+            base = np.zeros((4, 6), kind)
+            result = np.arange(8).reshape(4, 2).astype(kind)
+            for target in (base[:, :2], base[:, ::3], base[::-1, 4:], base.T[:2].T):
+                base[...] = 0
+                for given in (result, result[::-1], np.asfortranarray(result)):
+                    assert put(target, given) is True and (target == given).all()
+            dense = result.copy()
+            assert put(dense, result) is True and put(dense, dense) is True
+            refused = (
+                result.T, result[:2], result[..., None], result.real.astype("f2"),
+                result.view(Alike),
+                result.tolist(), 3, None, result.astype(result.dtype.newbyteorder(">"))
+                if kind != "?" else None,
+            )  # fmt: skip
+            for odd in refused:
+                assert put(dense, odd) is False
+            assert (dense == result).all()
+            wide = np.broadcast_to(np.zeros(2, kind), (4, 2))
+            assert put(wide, result) is False
+            large = np.zeros((100, 300), kind)
+            assert put(large, np.ones_like(large)) is True and large.all()
+            assert put(large[:0], large[:0]) is True
+            dense.setflags(write=False)
+            with pytest.raises(ValueError, match="read-only"):
+                put(dense, np.zeros_like(dense))
+            assert (dense == result).all()
+        overlapping = np.arange(5.0)
+        assert put(overlapping[1:], overlapping[:-1]) is True
+        assert overlapping.tolist() == [0, 0, 1, 2, 3]

@@ -21,6 +21,7 @@ from .memory.places import (
     element_strides,
     overlap as overlap,
     owner as owner,
+    put as put,
 )
 from .narrow import Narrow as Narrow, find_type, fit, is_complex32, is_narrow as is_narrow, wide_of
 

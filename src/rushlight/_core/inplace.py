@@ -14,6 +14,7 @@ from .._array.types import (
     INT64 as _INT64,
     ndarray as _ndarray,
     overlap,
+    put,
     ufunc as _ufunc,
 )
 from .._base import dtypes as D, errors
@@ -24,7 +25,16 @@ from .hooks import carry_retained
 from .interposers import NOT_HANDLED, WRITE
 from .mode import Mode, current, ready
 from .node import operation_name
-from .op import OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHARED_FIRST, SHARED_LAST, SHARED_PARTLY, Op
+from .op import (
+    OUT,
+    PROMOTE_FLOAT,
+    PROMOTE_NONE,
+    SHARED_FIRST,
+    SHARED_LAST,
+    SHARED_PARTLY,
+    Op,
+    run_small,
+)
 from .run import ANOMALY, DERIVATIVES, TRANSFORMS
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
@@ -108,11 +118,7 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
         refuse_memory_of(array, raws)
     if writer is None and op.shared == SHARED_PARTLY:
         for other in raws[1:]:
-            if (
-                type(other) is ndarray
-                and other is not array
-                and (other.base is not None or array.base is not None)
-            ):
+            if type(other) is ndarray and other is not array:
                 T.refuse_shared(array, other)
     if writer is not None:
         if promoted is not None:
@@ -322,9 +328,10 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
     array = me._raw
     dtype = array.dtype
     whole = dtype is INT64 and op.promote != PROMOTE_FLOAT
-    if (dtype is not FLOAT32 and dtype is not FLOAT64 and not whole) or 0 in array.strides:
+    known = whole or dtype is FLOAT32 or dtype is FLOAT64
+    if not known or (array.base is not None and 0 in array.strides):
         return False
-    if mode.grad and may_record(me):
+    if mode.grad and (me._requires_grad or (me._view is not None and may_record(me))):
         return False
     raws: list[Any] = [array]
     for k in range(1, len(args)):
@@ -368,16 +375,15 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             bump(me)
             return True
         try:
-            result = op.small(*raws)
+            result = run_small(op, raws)
         except (MemoryError, ValueError) as error:
             raise refusal(error, raws) from None
     except errors.REFUSALS:
         return False  # explained there
-    if type(result) is not ndarray and (array.shape or not isinstance(result, array.dtype.type)):
-        return False  # NumPy gives numbers for arrays without dimensions
-    if result.dtype is not dtype or result.shape != array.shape:
+    if type(result) is not ndarray and not array.shape and isinstance(result, dtype.type):
+        array[...] = result  # NumPy gives numbers for arrays without dimensions
+    elif not put(array, result):
         return False
-    array[...] = result
     bump(me)
     return True
 

@@ -55,7 +55,18 @@ def overlap(a: Array, b: Array) -> int:
     return 1 + (start == begin and a.nbytes == b.nbytes and a.strides == b.strides)
 
 
+def put(array: Array, result: object) -> bool:
+    """Writes a result of the same type and shape into an array; False, with nothing written, where
+    it is another, or elements of the array share memory."""
+    if type(result) is not np.ndarray or result.dtype is not array.dtype:
+        return False
+    if result.shape != array.shape or 0 in array.strides:
+        return False
+    array[...] = result
+    return True
+
+
 if FIELDS is not None:  # the same in C: an array's interface is a dictionary, which takes 1.5 us
     owner, address = FIELDS.owner, FIELDS.address
     storage_offset, element_strides = FIELDS.storage_offset, FIELDS.element_strides
-    overlap = FIELDS.overlap
+    overlap, put = FIELDS.overlap, FIELDS.put

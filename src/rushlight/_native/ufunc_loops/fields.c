@@ -1,6 +1,8 @@
 /* What tensors are asked about their arrays: see `__init__.py`. */
 #include "short.h"
 
+#define SHORT (1 << 14) /* bytes that are moved at once */
+
 static PyObject *raw, *size_type; /* the name of a tensor's array; the class of shapes */
 
 /* A shape of the class that was named. */
@@ -228,7 +230,30 @@ static PyObject *overlap(PyObject *module, PyObject *const *args, Py_ssize_t cou
     return PyLong_FromLong(1 + same);
 }
 
+/* (array, result): writes a result of the same type and shape into an array; False, with nothing
+   written, where it is another, or elements of the array share memory. */
+static PyObject *put(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || Py_TYPE(args[0]) != &PyArray_Type || Py_TYPE(args[1]) != &PyArray_Type)
+        Py_RETURN_FALSE;
+    PyArrayObject *to = (PyArrayObject *)args[0], *from = (PyArrayObject *)args[1];
+    int rank = PyArray_NDIM(to);
+    if (PyArray_DESCR(to) != PyArray_DESCR(from) || PyArray_NDIM(from) != rank ||
+        !PyArray_CompareLists(PyArray_DIMS(to), PyArray_DIMS(from), rank))
+        Py_RETURN_FALSE;
+    for (int k = 0; k < rank; k++)
+        if (PyArray_STRIDE(to, k) == 0)
+            Py_RETURN_FALSE;
+    if (PyArray_IS_C_CONTIGUOUS(to) && PyArray_IS_C_CONTIGUOUS(from) && PyArray_ISWRITEABLE(to) &&
+        !PyDataType_REFCHK(PyArray_DESCR(to)) && PyArray_NBYTES(to) <= SHORT)
+        memmove(PyArray_BYTES(to), PyArray_BYTES(from), PyArray_NBYTES(to));
+    else if (PyArray_CopyInto(to, from) < 0)
+        return NULL;
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef methods[] = {
+    {"put", (PyCFunction)(void (*)(void))put, METH_FASTCALL, "Writes a result into an array."},
     {"overlap", (PyCFunction)overlap, METH_FASTCALL, "Whether one memory has elements of both."},
     {"set_size", set_size, METH_O, "Names the class of shapes."},
     {"owner", owner, METH_O, "The array that owns the memory of a view."},

@@ -81,6 +81,12 @@ class Plan:
             self.quick = self.run, what, tail, tuple(convert), packed, tuple(self.named)
         self.lasting = True  # whether it serves all calls of the same types
 
+    def write(self) -> None:
+        """Has the call write into its first argument."""
+        self.run = apply_inplace
+        if self.quick is not None:
+            self.quick = self.run, *self.quick[1:]
+
 
 def run_body(body: AnyCallable, values: Arguments) -> object:
     """What the function behind a signature gives."""
@@ -139,6 +145,8 @@ class Dispatcher:
                     raise
                 return handled
             if plan.lasting:
+                if self.inplace:
+                    plan.write()
                 self.plans[key] = plan
                 if kwargs is not given and (out is None or isinstance(out, TensorBase)):
                     self.outs.add((key, type(out)))
@@ -509,42 +517,21 @@ def _plan(general: Dispatcher) -> AnyCallable:
 def inplace_function(name: str, rows: list[Row], kind: str) -> AnyCallable:
     """The in-place method (`add_`) of the rows of one name, or the function (kind "torch")."""
     general = Dispatcher(name, rows, inplace=True, kind=kind)
+    others = by_plans(general, _plan(general))
     short: Any = rows[0].simple_op
-    pair = short is not None and len(short.tensors) == 2
-    numbers = pair and len(rows) == 1 and rows[0].numbers
-    plans = general.plans
+    numbers = len(rows) == 1 and rows[0].numbers
 
-    def function(*args: object, **kwargs: object) -> object:
-        if not kwargs:
-            if (
-                pair
-                and len(args) == 2
-                and isinstance(args[0], TensorBase)
-                and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
-            ):
-                return apply_inplace(short, [*args])
-            plan = plans.get(types_of(args))
-        else:  # as `call_key`
-            key = types_of(args), tuple(kwargs), types_of((*kwargs.values(),))
-            plan = plans.get(key)
-        if plan is None or not plan.ordered:
-            return general(*args, **kwargs)
-        values = [*args, *plan.tail]
-        for position, name in plan.named:
-            values[position] = kwargs[name]
-        try:
-            for position, convert in plan.convert:
-                values[position] = convert(values[position])
-        except Unfit:
-            return general.anew(args, kwargs)
-        except (TypeError, ValueError):
-            return general(*args, **kwargs)  # says why
-        try:
-            return apply_inplace(plan.op, values)
-        except Exception:
-            refuse_long(general.kind, general.short, args, kwargs)
-            raise
+    def on_two(*args: object, **kwargs: object) -> object:
+        if (
+            not kwargs
+            and len(args) == 2
+            and isinstance(args[0], TensorBase)
+            and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
+        ):
+            return apply_inplace(short, [*args])
+        return others(*args, **kwargs)
 
+    function = others if short is None or len(short.tensors) != 2 else on_two
     function.__name__ = function.__qualname__ = general.name
     function.__doc__ = (
         f"In-place version of `{name}`: writes the result into the tensor, returns it."
