@@ -64,7 +64,11 @@ class device:
 
     def __new__(cls, type: object = None, index: object = None) -> device:
         # Programs make it again and again, and who gets it asks whether it is the one known.
-        if type.__class__ is str and type == "cpu" and index is None and _cpu:
+        if (
+            index is None
+            and _cpu
+            and (type is _cpu[0] or (type.__class__ is str and type == "cpu"))
+        ):
             return _cpu[0]
         return object.__new__(cls)
 
@@ -107,6 +111,12 @@ class device:
             )
         self.type = match[1]
         self.index = index if match[2] is None else _as_index(int(match[2]))
+
+    def __copy__(self) -> device:
+        return self
+
+    def __deepcopy__(self, memo: object) -> device:
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)

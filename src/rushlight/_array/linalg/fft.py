@@ -15,7 +15,7 @@ from ..._base import dtypes as D
 from .. import kernels
 from ..memory import parallel
 from ..memory.out_of_memory import allocating
-from ..types import byte_strides, empty, from_raw, in_order_copy
+from ..types import FLOAT32, FLOAT64, byte_strides, empty, from_raw, in_order_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,8 @@ _INVERSE: Final = ("forward", "ortho", "backward")
 _MANY: Final = 4096
 _SHARED: Final = 32768  # elements that are worth waking another thread
 _SINGLE: Final = (D.float32, D.complex64)
-_NARROW: Final = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.complex64))
+_NARROW: Final = "efF"  # float16, float32, complex64
+_COMPLEX64, _COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
 _ONE: Final = np.ones(())
 
 
@@ -115,7 +116,7 @@ def _factor(n: int, normalization: int, dtype: RawType) -> Any:
 
 def _complex_of(dtype: RawType) -> RawType:
     """The type of the transforms of such elements."""
-    return np.dtype(np.complex64 if dtype in _NARROW else np.complex128)
+    return _COMPLEX64 if dtype.char in _NARROW else _COMPLEX128
 
 
 def _scale(count: int, normalization: int) -> float:
@@ -216,7 +217,7 @@ def c2r(x: Array, dim: tuple[int, ...], normalization: int, last_dim_size: int) 
         norm = _INVERSE[normalization]
         made = better.irfft(y, last_dim_size, axis=-1, norm=norm, workers=_workers(y))
         return _back(made, order)
-    dtype = np.dtype(np.float32 if y.dtype in _NARROW else np.float64)
+    dtype = FLOAT32 if y.dtype.char in _NARROW else FLOAT64
     # Those of other lengths are cut, or zeros stand for what isn't there.
     width = last_dim_size // 2 + 1
     if y.shape[-1] > width:
