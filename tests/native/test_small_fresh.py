@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight._array import types
 from rushlight._array.linalg import fft
 from rushlight._array.memory import dense_layout
 from rushlight._array.reduce import searchsorted
-from rushlight._array.shape import create, indexing
+from rushlight._array.shape import create, indexing, nested_sequences
 from rushlight._base import dtypes as D
 from tests.native.loops import module, same
 
@@ -228,3 +229,72 @@ def test_places_are_looked_at_as_the_plain_way_looks(
     table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     for places, wanted in (([[0, 1], [1, 0]], [[1, 4], [3, 2]]), ([[-1, 0]], [[3, 2]])):
         assert table.take_along_dim(torch.tensor(places), 0).tolist() == wanted
+
+
+def test_numbers_in_sequences_are_read_as_one_by_one(
+    built: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested_sequences, "FRESH", None)
+    rng = np.random.default_rng(0)
+    numbers = [*NUMBERS[:24], 1 << 53, -(1 << 53) - 1, -(1 << 63), 1e39, True, False]
+
+    def sequence(shape: tuple[int, ...], few: list[Any]) -> Any:
+        if not shape:
+            return few[rng.integers(len(few))]
+        items = [sequence(shape[1:], few) for _ in range(shape[0])]
+        return items if rng.random() < 0.7 else tuple(items)
+
+    kinds = (None, D.float32, D.float64, D.int64)
+    taken = 0
+    for _ in range(3000):
+        shape = tuple(int(n) for n in rng.integers(1, 4, rng.integers(1, 5)))
+        few = [numbers[k] for k in rng.integers(len(numbers), size=rng.integers(1, 4))]
+        value, kind = sequence(shape, few), kinds[rng.integers(4)]
+        found = built.numbers(value, None if kind is None else types.to_raw(kind))
+        if found is not None:
+            assert same(found, nested_sequences.array_of(value, kind)), (value, kind)
+            assert found.flags.owndata and found.flags.writeable
+            taken += 1
+    assert taken > 800
+    holds_itself: list[Any] = []
+    holds_itself.append(holds_itself)
+    for odd in ([], [[]], [1, [1]], [[1], 1], [[1], [1, 2]], [1j], ["1"], "1", 1.0, None, {1: 2},
+                [None], [np.float64(1)], [np.ones(2)], holds_itself, [Whole(1)], Several([1]),
+                [[[[[[[[[1]]]]]]]]], [0] * 70_000, [1 << 70], range(3)):  # fmt: skip
+        assert built.numbers(odd, None) is None
+    for kind in (np.dtype(np.float16), np.dtype(">f4"), "f4", np.float32, 3):
+        assert built.numbers([1], kind) is None
+    assert built.numbers([1.5], np.dtype(np.int64)) is None
+    assert built.numbers() is None and built.numbers([1]) is None
+    kept = [0.5, 7, [1.0]]
+    before = [sys.getrefcount(one) for one in kept]
+    for _ in range(1000):
+        built.numbers([kept[0], kept[1]], None), built.numbers(kept, None)
+    assert all(abs(sys.getrefcount(one) - n) < 20 for one, n in zip(kept, before))
+
+
+class Whole(int):
+    """A number of another class."""
+
+
+class Several(list[int]):
+    """A list of another class."""
+
+
+def test_tensors_of_lists_ask_for_defaults_and_modes() -> None:
+    for value in ([1.0, 2], [[1], [2]], [True, False], (1.5,)):
+        plain = torch.tensor(value, requires_grad=False)
+        found = torch.tensor(value)
+        assert found.dtype is plain.dtype and found.tolist() == plain.tolist()
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.tensor([1.0]).dtype is torch.float64
+        assert torch.tensor([1]).dtype is torch.int64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    with torch.device("meta"):
+        assert torch.tensor([1.0]).is_meta
+    with torch.inference_mode():
+        assert torch.tensor([1.0]).is_inference()
+    with pytest.raises(ValueError, match="expected sequence of length 1"):
+        torch.tensor([[1.0], [1.0, 2.0]])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..._base import dtypes as D, errors
+from ..._native.ufunc_loops import FRESH
 from ..types import from_raw, is_dense, to_raw
 
 if TYPE_CHECKING:
@@ -143,6 +144,11 @@ def array_of(
         return _array_of_numbers([value], {kind}, (), dtype or infer(value))
     if kind not in _SEQUENCES and (isinstance(value, np.ndarray) or hasattr(value, "_raw")):
         return _convert(value, dtype)
+    usual = dtype is not None or D.get_default_dtype() is D.float32
+    if kind in _SEQUENCES and usual and FRESH is not None:
+        few: Array | None = FRESH.numbers(value, None if dtype is None else to_raw(dtype))
+        if few is not None:
+            return few
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
     if kind not in _SEQUENCES and errors.is_pytorchs(kind):

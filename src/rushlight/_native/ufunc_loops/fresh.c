@@ -82,6 +82,94 @@ static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return (PyObject *)out;
 }
 
+/* ---- numbers in sequences -------------------------------------------------------------------- */
+
+#define DEEPEST 8
+enum { OF_BOOL = 1, OF_INT = 2, OF_FLOAT = 4, OTHERS = 8 };
+
+/* Which kinds of numbers lie in sequences of the sizes that the first of each have; OTHERS for what
+   isn't even, or isn't a list, a tuple or a number of Python's own. */
+static int find_kinds(PyObject *x, int depth, int rank, const npy_intp *sizes, double most)
+{
+    if (depth == rank) {
+        if (PyFloat_CheckExact(x))
+            return fabs(PyFloat_AS_DOUBLE(x)) > most && !isinf(PyFloat_AS_DOUBLE(x)) ? OTHERS
+                                                                                   : OF_FLOAT;
+        int overflow = 0;
+        if (PyLong_CheckExact(x))
+            PyLong_AsLongLongAndOverflow(x, &overflow);
+        return PyBool_Check(x) ? OF_BOOL : PyLong_CheckExact(x) && !overflow ? OF_INT : OTHERS;
+    }
+    if ((!PyList_CheckExact(x) && !PyTuple_CheckExact(x)) ||
+        PySequence_Fast_GET_SIZE(x) != sizes[depth])
+        return OTHERS;
+    int kinds = 0;
+    for (npy_intp k = 0; kinds < OTHERS && k < sizes[depth]; k++)
+        kinds |= find_kinds(PySequence_Fast_GET_ITEM(x, k), depth + 1, rank, sizes, most);
+    return kinds;
+}
+
+/* Writes the numbers in sequences one after the other. Whether they all could be. */
+static int write_numbers(PyObject *x, int depth, int rank, const npy_intp *sizes,
+                         PyArray_Descr *descr, char **to)
+{
+    for (npy_intp k = 0; depth < rank && k < sizes[depth]; k++)
+        if (!write_numbers(PySequence_Fast_GET_ITEM(x, k), depth + 1, rank, sizes, descr, to))
+            return 0;
+    if (depth < rank)
+        return 1;
+    int overflow, exact = PyFloat_CheckExact(x);
+    long long whole = exact ? 0 : PyLong_AsLongLongAndOverflow(x, &overflow); /* a bool is one */
+    double real = exact ? PyFloat_AS_DOUBLE(x) : (double)whole;
+    if (descr == floats[0])
+        *(float *)*to = (float)real;
+    else if (descr == floats[1])
+        *(double *)*to = real;
+    else if (descr == integers)
+        *(npy_int64 *)*to = whole;
+    else
+        **to = x == Py_True;
+    *to += PyDataType_ELSIZE(descr);
+    return descr == integers || descr == truths || (whole <= EXACT && whole >= -EXACT);
+}
+
+/* An array of the numbers in a list or a tuple, which may hold others as long as each other, for
+   (sequence, type): float32, float64, int64 or None, which is float32, int64 or bool by what they
+   are. */
+static PyObject *numbers(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    npy_intp sizes[DEEPEST], size = 1;
+    int rank = 0;
+    if (count != 2)
+        Py_RETURN_NONE;
+    for (PyObject *x = args[0]; PyList_CheckExact(x) || PyTuple_CheckExact(x); rank++) {
+        npy_intp n = PySequence_Fast_GET_SIZE(x);
+        if (rank == DEEPEST || n < 1 || n > MOST || size > MOST / n)
+            Py_RETURN_NONE;
+        sizes[rank] = n, size *= n;
+        x = PySequence_Fast_GET_ITEM(x, 0);
+    }
+    PyArray_Descr *descr = (PyArray_Descr *)args[1];
+    double most = descr == floats[1] ? HUGE_VAL : FLT_MAX;
+    int kinds = rank == 0 ? OTHERS : find_kinds(args[0], 0, rank, sizes, most);
+    if (kinds >= OTHERS)
+        Py_RETURN_NONE;
+    if (args[1] == Py_None)
+        descr = kinds & OF_FLOAT ? floats[0] : kinds & OF_INT ? integers : truths;
+    else if (descr != floats[0] && descr != floats[1] &&
+             (descr != integers || kinds & OF_FLOAT))
+        Py_RETURN_NONE;
+    PyArrayObject *out = new_array(descr, rank, sizes);
+    if (out == NULL)
+        return NULL;
+    char *to = PyArray_BYTES(out);
+    if (!write_numbers(args[0], 0, rank, sizes, descr, &to)) {
+        Py_DECREF(out);
+        Py_RETURN_NONE;
+    }
+    return (PyObject *)out;
+}
+
 /* Ones on the diagonal of a square matrix of float32. */
 static PyObject *eye(PyObject *module, PyObject *size)
 {
@@ -245,6 +333,7 @@ static PyMethodDef methods[] = {
     {"spaced", QUICKLY(spaced), "Numbers from one to another; None for odd ones."},
     {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
+    {"numbers", QUICKLY(numbers), "The numbers in sequences; None for odd ones."},
     {"eye", eye, METH_O, "Ones on the diagonal of a square matrix; None for odd sizes."},
     {"are_equal", QUICKLY(are_equal), "Whether elements are the same; None for odd arrays."},
     {"are_between", QUICKLY(are_between), "Whether elements are in a range; None for odd arrays."},

@@ -166,6 +166,19 @@ def tensor(data: object, *, dtype: D.dtype | None = None, device: DeviceLike | N
     return _meta.strip_data(made) if nowhere else made
 
 
+def _tensor_plainly(*args: Any) -> object:
+    """`tensor` for numbers in sequences."""
+    if len(args) == 1 and (type(args[0]) is list or type(args[0]) is tuple) and is_usual():
+        made = FRESH.numbers(args[0], None)  # type: ignore[union-attr]
+        if made is not None:
+            return finish(made, False)
+    return tensor(*args)
+
+
+if FRESH is not None:
+    POSITIONAL[tensor] = _tensor_plainly
+
+
 def copy_meta(data: Any, dtype: object, device: DeviceLike | None, requires_grad: bool) -> Any:
     """What `tensor` makes of one without data: another.
 
