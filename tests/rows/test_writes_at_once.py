@@ -89,3 +89,21 @@ def test_slices_with_steps_and_dots_are_recorded_as_before() -> None:
     for step in (0, -1):
         with pytest.raises(ValueError, match="step"):
             x[:, ::step]
+
+
+def test_a_mask_may_fill_itself() -> None:
+    for value in (False, torch.tensor(False)):
+        m = torch.tensor([[True, False], [False, True]])
+        m[m] = value
+        assert not m.any()
+    m = torch.tensor([[True, False], [False, True]])
+    m[0][m[0]] = False
+    assert m.tolist() == [[False, False], [False, True]]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        m[m] = torch.tensor([False, False])
+    line = torch.tensor([True, True, False, True])
+    with pytest.raises(RuntimeError, match="single memory location"):
+        line[:3][line[1:]] = False
+    with pytest.raises(RuntimeError, match="single memory location"):
+        places = torch.tensor([1, 0])
+        places[places] = 5

@@ -268,7 +268,7 @@ def index_put_into(
         if type(index) is np.ndarray and (
             index is out or index.base is not None or out.base is not None
         ):
-            refuse_shared(out, index, whole=True)
+            refuse_shared(out, index, whole=masked is None)  # a mask may fill itself
     if values.dtype != out.dtype or values.size == 1:
         if masked is not None:
             if masked.dtype.kind != "b":
