@@ -8,7 +8,7 @@
 #endif
 
 #define DIMENSIONS 8
-#define MOST (1 << 16) /* elements of what is filled */
+#define MOST (1 << 14) /* elements of what is filled */
 #define BLOCK 624      /* words that one twist yields */
 #define AHEAD 397
 #define TOGETHER 256 /* pairs of normals that are made at once */
