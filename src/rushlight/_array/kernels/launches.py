@@ -103,9 +103,8 @@ class Launches:
         self.size = 0  # of the memory, in bytes
         self.zeros: list[tuple[int, int]] = []  # where it has to be zeros: first byte, bytes
         self.calls: list[Launch] = []
-        self.checks: tuple[int, int] | None = (
-            None  # numbers that must be zeros afterwards, as zeros
-        )
+        #: Numbers that must be zeros afterwards, as `zeros`.
+        self.checks: tuple[int, int] | None = None
         self.asked = 0  # calls after which these already say whether it is worth going on
         self._tables: list[Any] = []
 

@@ -198,8 +198,8 @@ def correlating(
     deep: tuple[Run, int] | None = None,
 ) -> Launches | None:
     """What writes to y the convolution of x with w and a bias, or, unless `inward`, its transpose,
-    summed over the first dimension of w; None where it would take longer than the direct way. Not
-    for weights that are 0.
+    summed over the first dimension of w; None where it would take longer than the direct way. Its
+    first call looks for weights that are 0.
 
     x and y are (N, channels, H, W), or, with `deep` (see `tile`), (N, planes, channels, H, W) and
     the kernels of w planes one below the other.

@@ -111,12 +111,15 @@ def emit(type: Type, taps: int) -> Module:
     """The module with the two products, and what they need before and after."""
     module = Module(f"winograd_{taps}")
     forms = _FORMS[taps]
-    gather, turn = gather_into(module, type), emit_transpose(module, type)
-    changes = _change_inputs(module, type, forms.inputs, taps + 1)
-    sums = {vectors: _add_products(module, type, vectors) for vectors in WIDTHS}
+    parts = _Parts(
+        gather_into(module, type),
+        emit_transpose(module, type),
+        _change_inputs(module, type, forms.inputs, taps + 1),
+        {vectors: _add_products(module, type, vectors) for vectors in WIDTHS},
+    )
     _change_weights(module, type, forms.weights, taps)
-    _correlate(module, type, forms.products, taps, gather, turn, changes, sums)
-    _weigh(module, type, forms.slopes, taps, gather, turn, changes, sums)
+    _correlate(module, type, forms.products, taps, parts)
+    _weigh(module, type, forms.slopes, taps, parts)
     _end_weights(module, type, forms.sums, taps)
     _find_unlimited(module, type)
     _find_hidden(module, type)
@@ -238,6 +241,25 @@ def _change_inputs(module: Module, type: Type, form: Form, size: int) -> Functio
     return f
 
 
+class _Parts(NamedTuple):
+    """What outputs and weights' gradients have in common."""
+
+    gather: Function
+    turn: Function
+    changes: Function
+    sums: dict[int, Function]
+
+    def read(
+        self, f: Function, c: dict[str, Value], type: Type, number: Value, memory: Value, to: Value
+    ) -> None:
+        """Copies a sample among zeros, and from there with its channels side by side."""
+        f.call(self.gather, [
+            f.at(c["x"], find_sample(f, c, number, "x"), type), memory, c["channels"],
+            c["channel_x"], c["plane"], *[c[n] for n in GATHER],
+        ])  # fmt: skip
+        f.call(self.turn, [memory, c["plane"], to, c["padded"], c["channels"], c["plane"]])
+
+
 def _add_products(module: Module, type: Type, vectors: int) -> Function:
     """Adds to HEIGHT rows of some vectors what `count` factors of each row make of as many lines,
     which are `line_x` from each other, and their vectors `next_x`."""
@@ -337,16 +359,7 @@ def _join(module: Module, type: Type, form: Form, taps: int) -> Function:
     return f
 
 
-def _correlate(
-    module: Module,
-    type: Type,
-    form: Form,
-    taps: int,
-    gather: Function,
-    turn: Function,
-    changes: Function,
-    sums: dict[int, Function],
-) -> None:
+def _correlate(module: Module, type: Type, form: Form, taps: int, parts: _Parts) -> None:
     joins = _join(module, type, form, taps)
     leave = leave_rows(module, type)
     f = module.function("correlate_squares", [("frame", PTR), ("chunk", I64)])
@@ -371,13 +384,8 @@ def _correlate(
     made = f.at(x, space_x * size, type)
     outputs = f.at(made, space * size, type)
     with f.loop(0, images) as image:
-        source = find_sample(f, c, first + image.index, "x")
-        f.call(gather, [
-            f.at(c["x"], source, type), memory, c["channels"], c["channel_x"], c["plane"],
-            *[c[n] for n in GATHER],
-        ])  # fmt: skip
         to = f.at(turned, image.index * c["room_turned"], type)
-        f.call(turn, [memory, c["plane"], to, c["padded"], c["channels"], c["plane"]])
+        parts.read(f, c, type, first + image.index, memory, to)
     with (
         f.loop(0, c["outputs"]) as output,
         f.loop(part * each, f.minimum((part + 1) * each, bands)) as band,
@@ -388,7 +396,7 @@ def _correlate(
         offsets = f.at(c["offsets"], output.index * c["windows"] * size, I64)
         with f.loop(0, images) as image:
             here = image.index * c["room_turned"] + top * c["pitch"] * c["step"] * c["padded"]
-            f.call(changes, [
+            f.call(parts.changes, [
                 f.at(turned, here, type), c["pitch"], c["step"], c["padded"], c["windows"],
                 offsets, f.at(x, image.index * some * depth, type), space_x, rows, c["broad"],
             ])  # fmt: skip
@@ -403,7 +411,7 @@ def _correlate(
                     f.loop(0, images * some, high) as square,
                 ):
                     number = (output.index * c["blocks"] + block.index) * size + which.index
-                    f.call(sums[vectors], [
+                    f.call(parts.sums[vectors], [
                         f.at(c["w"], number * depth * lanes, type), f.constant(I64, lanes),
                         depth * (size * lanes),
                         f.at(x, which.index * space_x + square.index * depth, type), depth, depth,
@@ -421,7 +429,7 @@ def _correlate(
                 outputs, line, rows, c["broad"], checks,
             ])  # fmt: skip
             back = f.at(outputs, some * 4 * line, type)
-            f.call(turn, [outputs, line, back, some * 4, some * 4, c["rows"]])
+            f.call(parts.turn, [outputs, line, back, some * 4, some * 4, c["rows"]])
             to = find_sample(f, c, first + image.index, "y") + y_start + top * 2 * c["row_y"]
             f.call(leave, [
                 back, some * 4, c["broad"] * 2, f.at(c["y"], to, type), c["channel_y"], c["row_y"],
@@ -457,16 +465,7 @@ def _change_slopes(module: Module, type: Type, form: Form) -> Function:
     return f
 
 
-def _weigh(
-    module: Module,
-    type: Type,
-    form: Form,
-    taps: int,
-    gather: Function,
-    turn: Function,
-    changes: Function,
-    sums: dict[int, Function],
-) -> None:
+def _weigh(module: Module, type: Type, form: Form, taps: int, parts: _Parts) -> None:
     slopes = _change_slopes(module, type, form)
     lanes, high = target.lanes(type), height(type)
     f = module.function("weigh_squares", [("frame", PTR), ("chunk", I64)])
@@ -499,18 +498,14 @@ def _weigh(
         with f.loop(0, count) as image:
             number, at = block.index + image.index, image.index * size
             with f.when(band.index.eq(0)):  # there are several of images or of bands, not of both
-                f.call(gather, [
-                    f.at(c["x"], find_sample(f, c, number, "x"), type), memory, c["channels"],
-                    c["channel_x"], c["plane"], *[c[n] for n in GATHER],
-                ])  # fmt: skip
-                f.call(turn, [memory, c["plane"], aside, c["padded"], c["channels"], c["plane"]])
+                parts.read(f, c, type, number, memory, aside)
                 source = find_sample(f, c, number, "g") + top * c["channel_g"]
-                f.call(gather, [
+                f.call(parts.gather, [
                     f.at(c["g"], source, type), planes, real, c["channel_g"], c["plane_g"],
                     c["phases_g"], c["table_g"], c["broad"], c["step_row_g"], c["step_column_g"],
                 ])  # fmt: skip
             here = band.index * c["pitch"] * c["step"] * c["padded"]
-            f.call(changes, [
+            f.call(parts.changes, [
                 f.at(aside, here, type), c["pitch"], c["step"], c["padded"], c["windows"],
                 c["offsets"], f.at(x, at * depth, type), lines, rows, c["broad"],
             ])  # fmt: skip
@@ -528,7 +523,7 @@ def _weigh(
                     f.loop(start, stop, vectors * lanes) as column,
                     f.loop(0, bottom - top, high) as row,
                 ):
-                    f.call(sums[vectors], [
+                    f.call(parts.sums[vectors], [
                         f.at(x, which.index * lines + column.index, type), depth,
                         f.constant(I64, lanes),
                         f.at(g, which.index * whole + row.index * c["line"], type), c["line"],
