@@ -118,10 +118,9 @@ def correlate(
         return None
     y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     runs = geometry.list_runs(out[0], x.shape[2], w.shape[2], stride[0], pad[0], dilation[0])
-    sizes: Any = (x.shape[3:], out[1:], w.shape[3:], stride[1:], pad[1:], dilation[1:])
-    sizes += (convolution.layout_of(x[:, :, 0]),)
-    plans = geometry.correlating(*sizes), geometry.correlating(*sizes, True)
     steps = stride[1:], pad[1:], dilation[1:]
+    sizes = (x.shape[3:], out[1:], w.shape[3:], *steps, convolution.layout_of(x[:, :, 0]))
+    plans = geometry.correlating(*sizes), geometry.correlating(*sizes, True)
     _run_bodies(plans, runs, x, w, bias, y, steps, groups, True)
     return y
 
@@ -136,10 +135,9 @@ def correlate_transposed(
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     along = stride[0], pad[0], dilation[0]
     runs = geometry.list_runs(size[0], y.shape[2], w.shape[2], *along, True)
-    sizes: Any = (size[1:], y.shape[3:], w.shape[3:], stride[1:], pad[1:], dilation[1:])
-    sizes += (convolution.layout_of(y[:, :, 0]),)
-    plans = geometry.transpose_plan(*sizes), geometry.transpose_plan(*sizes, True)
     steps = stride[1:], pad[1:], dilation[1:]
+    sizes = (size[1:], y.shape[3:], w.shape[3:], *steps, convolution.layout_of(y[:, :, 0]))
+    plans = geometry.transpose_plan(*sizes), geometry.transpose_plan(*sizes, True)
     _run_bodies(plans, runs, y, w, None, x, steps, groups, False)
     return x
 
@@ -176,18 +174,22 @@ def _weigh_squares(
     x: Array, y: Array, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
 ) -> Array | None:
     """The same by `winograd`, if it does that for each run."""
-    total = np.zeros((y.shape[1], x.shape[1], *k), x.dtype)
     steps = stride[1:], pad[1:], dilation[1:]
+    asked = []
     for run in geometry.list_runs(y.shape[2], x.shape[2], k[0], stride[0], pad[0], dilation[0]):
-        if not run.taps:
-            continue
-        ((_, read, slopes),) = _pair_views(x, y, run, 1)
-        calls = winograd.weighing(
-            form_of(read), form_of(slopes), k[1:], *steps, get_num_threads(),
-            (run, x.strides[2] // x.itemsize),
-        )  # fmt: skip
+        if run.taps:
+            ((_, read, slopes),) = _pair_views(x, y, run, 1)
+            calls = winograd.weighing(
+                form_of(read), form_of(slopes), k[1:], *steps, get_num_threads(),
+                (run, x.strides[2] // x.itemsize),
+            )  # fmt: skip
+            if calls is None:
+                return None
+            asked.append((run, calls, read, slopes))
+    total = np.zeros((y.shape[1], x.shape[1], *k), x.dtype)
+    for run, calls, read, slopes in asked:
         found = np.empty((*total.shape[:2], len(run.taps), *k[1:]), x.dtype)
-        if calls is None or not calls.run(read, slopes, found):
+        if not calls.run(read, slopes, found):
             return None
         total[:, :, list(run.taps)] += found
     return total
