@@ -52,7 +52,7 @@ def _plane(x: Array) -> Array:
     return x[:, :, None] if x.ndim == 3 else x
 
 
-def _pair(sizes: Sizes, neutral: int = 1) -> Sizes:
+def pair(sizes: Sizes, neutral: int = 1) -> Sizes:
     """Two dimensions, of which the first may be one that isn't there."""
     return sizes if len(sizes) == 2 else (neutral, *sizes)
 
@@ -205,8 +205,8 @@ def correlate(
     y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     x, w, y4 = _plane(x), _plane(np.ascontiguousarray(w)), _plane(y)
     ways = output_ways(
-        form_of(x), form_of(w), form_of(y4), bias is not None, _pair(stride), _pair(pad, 0),
-        _pair(dilation), groups, get_num_threads(),
+        form_of(x), form_of(w), form_of(y4), bias is not None, pair(stride), pair(pad, 0),
+        pair(dilation), groups, get_num_threads(),
     )  # fmt: skip
     ways.run(x, w, None if bias is None else np.ascontiguousarray(bias), y4)
     return y
@@ -246,7 +246,7 @@ def correlate_transposed(
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(np.ascontiguousarray(w)), _plane(x)
     ways = input_ways(
-        form_of(y), form_of(w), form_of(x4), _pair(stride), _pair(pad, 0), _pair(dilation), groups,
+        form_of(y), form_of(w), form_of(x4), pair(stride), pair(pad, 0), pair(dilation), groups,
         get_num_threads(),
     )  # fmt: skip
     ways.run(y, w, None, x4)
@@ -285,7 +285,7 @@ def weigh(
     found = np.empty((y.shape[1], x.shape[1] // groups, *k), x.dtype)
     x, y = _plane(x), _join_planes(_plane(y))
     ways = weight_ways(
-        form_of(x), form_of(y), _pair(k), _pair(stride), _pair(pad, 0), _pair(dilation), groups,
+        form_of(x), form_of(y), pair(k), pair(stride), pair(pad, 0), pair(dilation), groups,
         get_num_threads(),
     )  # fmt: skip
     ways.run(x, y, found)

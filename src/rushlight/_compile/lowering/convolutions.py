@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..._array.kernels import convolution
+from ..._array.kernels.convolution import pair
 from ..._array.kernels.launch import guard_launch
 from ..._array.kernels.launches import Form
 from ..._array.memory.parallel import get_num_threads
@@ -51,17 +52,15 @@ def unreadable(i: Instruction) -> list[Value]:
     return [v for v, fine in ((x, _readable(x)), (other, fits)) if not fine]
 
 
-def _pair(sizes: Shape, dims: int, neutral: int = 1) -> tuple[int, ...]:
-    """One number for each of two dimensions, of which the first may be one that isn't there."""
-    each = tuple(sizes) * (dims if len(sizes) == 1 else 1)
-    return each if dims == 2 else (neutral, *each)
+def each_of(x: Value, sizes: Shape) -> Shape:
+    """Strides, say, for each dimension, where one may stand for all."""
+    return tuple(sizes) * (len(x.shape) - 2 if len(sizes) == 1 else 1)
 
 
 def _steps(i: Instruction, first: int) -> tuple[Shape, Shape, Shape, int]:
     """Stride, padding, dilation and groups, from an operand on."""
-    dims = len(i.inputs[0].shape) - 2
-    stride, pad, dilation = i.inputs[first : first + 3]
-    return _pair(stride, dims), _pair(pad, dims, 0), _pair(dilation, dims), i.inputs[-1]
+    stride, pad, dilation = (each_of(i.inputs[0], s) for s in i.inputs[first : first + 3])
+    return pair(stride), pair(pad, 0), pair(dilation), i.inputs[-1]
 
 
 @guard_launch
@@ -94,7 +93,7 @@ def _lower_weight(i: Instruction, plan: Plan) -> Command | None:
     out = i.outputs[0]
     if not _suits(x, y, out) or not _has_whole_planes(y):
         return None
-    k = _pair(k, len(x.shape) - 2)
+    k = pair(each_of(x, k))
     ways = _ask(convolution.weight_ways, _form(x), _form(y), k, *_steps(i, 3))
     return _command(plan, ways, [x, y, out])
 

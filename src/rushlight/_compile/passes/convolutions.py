@@ -13,6 +13,7 @@ from ..._array.nn import convolution as raw
 from ..._array.reduce import reduce
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Program, Value, row_major
+from ..lowering.convolutions import each_of
 from .layout import like
 from .terms import Steps, Term
 
@@ -103,12 +104,6 @@ def _input(steps: Steps, y: Term, w: Term, out: Value, rest: _Rest) -> Term | No
     return None
 
 
-def _each(x: Value, sizes: Shape) -> Shape:
-    """Strides, say, for each dimension."""
-    dims = len(x.shape) - 2
-    return tuple(sizes) if len(sizes) == dims else tuple(sizes) * dims
-
-
 def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
     """convolution(x, w, bias, stride, pad, dilation, transposed, output_pad, groups)."""
     x, w, bias, stride, pad, dilation, transposed, _, groups = i.inputs
@@ -116,7 +111,7 @@ def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
     if out is None or out.view or not _usable(x, w, out, *([] if bias is None else [bias])):
         return None
     steps = Steps(program, i)
-    rest = _each(x, stride), _each(x, pad), _each(x, dilation), groups
+    rest = each_of(x, stride), each_of(x, pad), each_of(x, dilation), groups
     made = (_input if transposed else _output)(steps, steps.term(x), steps.term(w), out, rest)
     if made is None and transposed:
         inputs = (x, w, out.shape[2:], *rest)
