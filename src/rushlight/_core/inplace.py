@@ -229,6 +229,13 @@ def _mixes_types(args: Arguments, array: Array) -> bool:
     return False
 
 
+def _shares(array: Array, other: Array) -> bool:
+    """Whether another array has elements of one to write, which is allowed or an error."""
+    if other is array or (other.base is None and array.base is None):
+        return False
+    return overlap(array, other) != 0
+
+
 def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
     """Whether one ufunc has written the result of two operands into `me`; nothing is recorded.
 
@@ -250,12 +257,8 @@ def write_at_once(op: Op, me: TensorBase, args: Arguments) -> bool:
         value = other._raw
         if value.dtype is not dtype:
             return False
-        if (
-            value is not array
-            and (value.base is not None or array.base is not None)
-            and overlap(array, value)
-        ):
-            return False  # which is allowed, or an error
+        if _shares(array, value):
+            return False
         if mode.grad and (other._requires_grad or (other._view is not None and follows(other))):
             return False
     else:
@@ -342,11 +345,7 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             value = other._raw
             if value.dtype is not dtype:
                 return False
-            if (
-                value is not array
-                and (value.base is not None or array.base is not None)
-                and overlap(array, value)
-            ):
+            if _shares(array, value):
                 return False
             if mode.grad and may_record(other):
                 return False
