@@ -490,3 +490,36 @@ def test_indices_that_another_thread_changes_meanwhile_stay_inside() -> None:
         thread.join()
     assert out[5].any()
     assert not whole[:guard].any() and not whole[-guard:].any()
+
+
+def test_parts_of_elements_are_written_along_a_dimension(built: Any) -> None:
+    rng = np.random.default_rng(3)
+    for kind in ("f4", "f2", "c16", "?", "i8"):
+        for _ in range(60):
+            rank = int(rng.integers(1, 4))
+            sizes = rng.integers(1, 5, rank)
+            dim = int(rng.integers(0, rank))
+            few = [int(rng.integers(1, n + 1)) for n in sizes]
+            source = np.arange(np.prod(sizes + 1)).reshape(sizes + 1).astype(kind)
+            few[dim] = int(rng.integers(1, sizes[dim] + 2))
+            index = rng.integers(0, sizes[dim], few)
+            put, wanted = np.zeros(sizes, kind), np.zeros(sizes, kind)
+            assert built.put_along(put, dim - rank * int(rng.integers(0, 2)), index, source)
+            for place in np.ndindex(*few):
+                there = list(place)
+                there[dim] = index[place]
+                wanted[tuple(there)] = source[place]
+            np.testing.assert_array_equal(put, wanted)
+            for wrong in (-1, int(sizes[dim]), -(1 << 63)):
+                index.flat[-1] = wrong
+                assert not built.put_along(put, dim, index, source)
+            np.testing.assert_array_equal(put, wanted)
+
+
+def test_indices_in_the_memory_that_is_written_are_left_to_others(built: Any) -> None:
+    x = np.zeros((3, 3), "i8")
+    for way in (built.put_at, built.add_at):
+        assert not way(x, 0, x[0], np.ones((3, 3), "i8"))
+        assert not way(x, 0, np.zeros((1, 3), "i8"), np.ones((3, 3), "i8"))
+    assert not built.put_along(x, 0, x[:1], np.ones((3, 3), "i8"))
+    assert not x.any()

@@ -163,3 +163,32 @@ def test_a_call_of_index_put_writes_once(monkeypatch: pytest.MonkeyPatch) -> Non
             calls.clear()
             found = given.index_put((index,), torch.ones(2, 3), accumulate)
             assert float(found[1, 0].detach()) == wanted and len(calls) == 1
+
+
+def test_an_index_in_the_memory_that_is_written_is_refused() -> None:
+    for call in ("index_add_", "index_copy_", "scatter_"):
+        x = torch.arange(3).repeat(3, 1)
+        index = x[:1] if call == "scatter_" else x[0]
+        with pytest.raises(RuntimeError, match="memory"):
+            getattr(x, call)(0, index, torch.ones(3, 3, dtype=torch.int64))
+        assert torch.equal(x, torch.arange(3).repeat(3, 1)) and x._version == 0
+
+
+@pytest.mark.parametrize("call", ["index_add_", "index_copy_", "scatter_"])
+def test_what_is_refused_has_written_nothing(call: str) -> None:
+    for wrong in ([0, 3, 1], [0, -1, 1]):
+        x = torch.zeros(3, 3)
+        index = I(wrong)[None] if call == "scatter_" else I(wrong)
+        with pytest.raises((IndexError, RuntimeError)):
+            getattr(x, call)(0, index, ROWS)
+        assert not x.any() and x._version == 0
+
+
+def test_a_leaf_that_requires_grad_is_not_written_at_places() -> None:
+    x = torch.zeros(3, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        x.index_add_(0, I([0, 1, 2]), ROWS)
+    source = ROWS.clone().requires_grad_()
+    y = torch.zeros(3, 3).index_add_(0, I([0, 1, 0]), source)
+    y.sum().backward()
+    assert torch.equal(source.grad, torch.ones(3, 3))

@@ -74,6 +74,8 @@ def apply_inplace(op: Op, args: Arguments, writer: AnyCallable | None = None) ->
                 return me
         elif write_plainly(op, me, args):
             return me
+    elif writer is None and op.into is not None and write_at_places(op, me, args):
+        return me
     mode = ready()
     layered = any_layered(args)
     if (
@@ -343,7 +345,7 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
             if not other._plain:
                 return False
             value = other._raw
-            if value.dtype is not dtype:
+            if value.dtype is not dtype and op.promote != PROMOTE_NONE:
                 return False
             if _shares(array, value):
                 return False
@@ -383,6 +385,42 @@ def write_plainly(op: Op, me: TensorBase, args: Arguments) -> bool:
         array[...] = result  # NumPy gives numbers for arrays without dimensions
     elif not put(array, result):
         return False
+    bump(me)
+    return True
+
+
+def write_at_places(op: Op, me: TensorBase, args: Arguments) -> bool:
+    """Whether an operation has itself written into `me`, a plain tensor beside plain operands.
+
+    False, with nothing written, for whatever needs a closer look.
+    """
+    mode: Mode = current()
+    if mode.slow or not me._plain or op.promote != PROMOTE_NONE or (mode.grad and may_record(me)):
+        return False
+    array = me._raw
+    if not (array.flags.forc and array.flags.writeable):
+        return False
+    raws: list[Any] = [array]
+    for k in range(1, len(args)):
+        other = args[k]
+        if isinstance(other, TensorBase):
+            if not other._plain or (mode.grad and may_record(other)):
+                return False
+            value = other._raw
+            if value is array or _shares(array, value):
+                return False
+            raws.append(value)
+        elif type(other) is int or type(other) is float:
+            raws.append(other)
+        else:
+            return False
+    try:
+        into = op.into(*raws)
+        if into is None:
+            return False
+        into(*raws)
+    except errors.REFUSALS:
+        return False  # explained there, before anything is written
     bump(me)
     return True
 

@@ -5,7 +5,7 @@ index_select, index_add and their kin; gather and scatter with reductions; take 
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.determinism import alert
-from ..._native.ufunc_loops import put_along, put_at
+from ..._native.ufunc_loops import add_at, put_along, put_at
 from .. import kernels
 from ..axes import LEAD, axis_of
 from ..number import number_like, wrap_number
@@ -105,14 +105,22 @@ def index_add_into(
     x: Array, dim: int, index: Array, source: Array, alpha: float = 1
 ) -> Callable[..., object] | None:
     """What adds like `index_add` in place; None where that is no less work."""
+    apt = x.ndim and x.size and x.flags.c_contiguous and x.dtype.kind in "fiu"
+    return _add_parts if apt else None
+
+
+def _add_parts(x: Array, dim: int, index: Array, source: Array, alpha: float = 1) -> None:
+    one = alpha.__class__ is int and alpha == 1
+    if one and source.size < fast.KERNEL and add_at(x, dim, index, source):
+        return
     axis = axis_of(dim, x.ndim)
-    if not x.ndim or axis or x.dtype.kind not in "fiu" or not x.size or not x.flags.c_contiguous:
-        return None
     check_add(x, axis, index, source, "index_add_()")
-    if alpha.__class__ is not int or alpha != 1:
+    if axis:
+        x[...] = index_add(x, dim, index, source, alpha)
+        return
+    if not one:
         source = source * x.dtype.type(wrap_number(alpha, x.dtype))
-    places, rows = _apart(index, x), _apart(source, x)
-    return lambda x, *rest: fast.add_rows(x, places, rows)
+    fast.add_rows(x, _apart(index, x), _apart(source, x))
 
 
 def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
@@ -133,11 +141,15 @@ def index_copy_into(
     x: Array, dim: int, index: Array, source: Array
 ) -> Callable[..., object] | None:
     """What writes like `index_copy` in place."""
-    if not x.ndim or not x.size:
-        return None
+    return _put_parts if x.ndim and x.size else None
+
+
+def _put_parts(x: Array, dim: int, index: Array, source: Array) -> None:
+    if put_at(x, dim, index, source):
+        return
     axis = axis_of(dim, x.ndim)
     check_copy(x, axis, index, source)
-    return partial(_put, LEAD[axis] + (_apart(index, x).reshape(-1),), _apart(source, x))
+    x[LEAD[axis] + (_apart(index, x).reshape(-1),)] = _apart(source, x)
 
 
 def _apart(operand: Array, x: Array) -> Array:
@@ -145,20 +157,18 @@ def _apart(operand: Array, x: Array) -> Array:
     return operand.copy() if np.may_share_memory(operand, x) else operand
 
 
-def _put(key: Array | Positional, value: Array | Scalar, x: Array, *rest: object) -> None:
-    x[key] = value
-
-
 def index_fill_into(
     x: Array, dim: int, index: Array, value: Array | float
 ) -> Callable[..., object] | None:
     """What writes like `index_fill` in place."""
-    if not x.ndim or not x.size:
-        return None
+    return _fill_parts if x.ndim and x.size else None
+
+
+def _fill_parts(x: Array, dim: int, index: Array, value: Array | float) -> None:
     axis, value = check_fill(x, dim, index, value)
     if isinstance(value, np.ndarray):
         value = _apart(value, x)
-    return partial(_put, LEAD[axis] + (_apart(index, x).reshape(-1),), value)
+    x[LEAD[axis] + (_apart(index, x).reshape(-1),)] = value
 
 
 def index_fill(x: Array, dim: int, index: Array, value: Array | float) -> Array:
@@ -269,7 +279,7 @@ def _put_flat(x: Array, axis: int, index: Array, src: Array | Scalar) -> None:
     else:
         check_index(x, axis, index, None)
         value = number_like(src, x.dtype)
-    _put(fast.places_of(x, axis, index), value, x.reshape(-1))
+    x.reshape(-1)[fast.places_of(x, axis, index)] = value
 
 
 def scatter_add(x: Array, dim: int, index: Array, src: Array) -> Array:

@@ -205,16 +205,6 @@ static PyObject *add_along(PyObject *module, PyObject *const *args, Py_ssize_t g
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
-/* put_along(out, dimension, indices, elements): whether these were written, in place. */
-static PyObject *put_along(PyObject *module, PyObject *const *args, Py_ssize_t given)
-{
-    PyObject *found = given == 4 ? change_along(args, 0, 1) : NULL;
-    if (found == NULL && PyErr_Occurred())
-        return NULL;
-    Py_XDECREF(found);
-    return PyBool_FromLong(found != NULL);
-}
-
 /* Indices are looked at again: others may run meanwhile, and write to them. */
 #define ADD_ROWS(TYPE)                                                                          \
     for (npy_intp o = 0; o < outer; o++, to += many * inner * sizeof(TYPE))                     \
@@ -289,13 +279,13 @@ static PyObject *change_at(PyObject *const *args, Py_ssize_t given, int add)
         PyArray_NDIM(source) != rank || !PyArray_ISALIGNED(source) || !is_dense(source) ||
         PyArray_SIZE(source) >= MORE)
         Py_RETURN_FALSE;
-    npy_intp count = PyArray_SIZE((PyArrayObject *)args[2]);
+    PyArrayObject *index = (PyArrayObject *)args[2];
+    npy_intp count = PyArray_SIZE(index);
     for (int k = 0; k < rank; k++)
         if (PyArray_DIM(source, k) != (k == dim ? count : PyArray_DIM(x, k)))
             Py_RETURN_FALSE;
-    const char *from = PyArray_BYTES(source), *to = PyArray_BYTES(x);
-    if (!are_below(at, count, PyArray_DIM(x, dim)) ||
-        (from < to + PyArray_NBYTES(x) && to < from + PyArray_NBYTES(source)))
+    if (PyArray_NDIM(index) > 1 || !are_below(at, count, PyArray_DIM(x, dim)) ||
+        overlap(x, source) || overlap(x, index))
         Py_RETURN_FALSE;
     (add ? add_rows : put_rows)(x, at, source, dim);
     Py_RETURN_TRUE;
@@ -336,6 +326,43 @@ static void advance(Walk *walk)
             return;
         walk->place[d] = 0;
     }
+}
+
+/* Whether elements of another array of its type were written, in place, where few indices of fewer
+   elements than both have name them. */
+static int put_few(PyObject *const *args)
+{
+    PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3];
+    PyArrayObject *index = (PyArrayObject *)args[2];
+    int rank = holds_numbers(args[0]) ? PyArray_NDIM(x) : 0;
+    int dim = rank < 1 || rank > DIMENSIONS ? -1 : read_dim(args[1], rank);
+    if (dim < 0 || !holds_indices(args[2]) || Py_TYPE(args[3]) != &PyArray_Type || !is_dense(x) ||
+        !PyArray_ISALIGNED(x) || !PyArray_ISWRITEABLE(x) || PyArray_DESCR(source) != PyArray_DESCR(x) ||
+        PyArray_NDIM(index) != rank || PyArray_NDIM(source) != rank || !is_dense(source) ||
+        !is_dense(index) || overlap(x, source) || overlap(x, index) ||
+        !are_below((const npy_int64 *)PyArray_BYTES(index), PyArray_SIZE(index), PyArray_DIM(x, dim)))
+        return 0;
+    for (int k = 0; k < rank; k++)
+        if ((k != dim && PyArray_DIM(index, k) > PyArray_DIM(x, k)) ||
+            PyArray_DIM(index, k) > PyArray_DIM(source, k))
+            return 0;
+    npy_intp along = PyArray_STRIDE(x, dim), item = PyArray_ITEMSIZE(x);
+    Walk walk = {rank, dim, PyArray_DIMS(index), {0},
+                 {PyArray_STRIDES(index), PyArray_STRIDES(x), PyArray_STRIDES(source)},
+                 {PyArray_BYTES(index), PyArray_BYTES(x), PyArray_BYTES(source)}};
+    for (npy_intp k = 0; k < PyArray_SIZE(index); k++, advance(&walk))
+        memcpy((char *)walk.at[1] + *(const npy_int64 *)walk.at[0] * along, walk.at[2], item);
+    return 1;
+}
+
+/* put_along(out, dimension, indices, elements): whether these were written, in place. */
+static PyObject *put_along(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    PyObject *found = given == 4 ? change_along(args, 0, 1) : NULL;
+    if (found == NULL && PyErr_Occurred())
+        return NULL;
+    Py_XDECREF(found);
+    return PyBool_FromLong(found != NULL || (given == 4 && put_few(args)));
 }
 
 /* The array with the elements of another added where indices name along a dimension, one after
