@@ -334,7 +334,9 @@ def match(
     left = dict(kwargs)
     packed = _pack_from(positional, args) if packs else None
     if packed is None and len(args) > len(positional):
-        return any(isinstance(a, TensorBase) for a in args[1:])  # of which others might be sizes
+        # Other tensors might be sizes, where the row takes sizes one by one.
+        sizes = packs and any(p.is_list and p.type == "int" for p in positional)
+        return sizes and any(isinstance(a, TensorBase) for a in args[1:])
     for i, p in enumerate(params):
         if packed is not None and i == packed:
             sources.append(_Packed(i))
