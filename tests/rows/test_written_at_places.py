@@ -192,3 +192,35 @@ def test_a_leaf_that_requires_grad_is_not_written_at_places() -> None:
     y = torch.zeros(3, 3).index_add_(0, I([0, 1, 0]), source)
     y.sum().backward()
     assert torch.equal(source.grad, torch.ones(3, 3))
+
+
+def test_numbers_are_written_at_places() -> None:
+    for kind in (torch.float32, torch.float64, torch.int64, torch.int32, torch.bool):
+        for dim in (0, 1, -1):
+            for value in (0, 1, -1.0, 1 << 30, -0.0):
+                x = torch.arange(12).view(3, 4).to(kind)
+                wanted = x.index_fill(dim, I([2, 0, 2]), value)
+                assert torch.equal(x.index_fill_(dim, I([2, 0, 2]), value), wanted)
+    x = torch.arange(3)
+    with pytest.raises((IndexError, RuntimeError)):
+        torch.zeros(3).index_fill_(0, I([3]), 1.0)
+    assert torch.equal(torch.zeros(3).index_fill_(0, I([-1]), 1.0), I([0.0, 0.0, 1.0]))
+    with pytest.raises(RuntimeError, match="memory"):
+        x.index_fill_(0, x[1:2], 7)
+    assert x.tolist() == [0, 1, 2]
+
+
+def test_one_bound_is_that_of_numpy() -> None:
+    nan, inf = float("nan"), float("inf")
+    x = torch.tensor([nan, inf, -inf, -0.0, 0.0, 1.5, -2.0, 3e38])
+    for kind in (torch.float32, torch.float64):
+        y = x.to(kind)
+        for _ in range(40):  # by NumPy first, then by chains
+            for bound in (0.0, -0.0, 1.0, -1, inf, -inf, nan):
+                low, high = y.clamp(min=bound), y.clamp(max=bound)
+                at = np.array(bound, y.numpy().dtype)
+                assert low.numpy().tobytes() == np.maximum(y.numpy(), at).tobytes()
+                assert high.numpy().tobytes() == np.minimum(y.numpy(), at).tobytes()
+                assert y.clone().clamp_(min=bound).numpy().tobytes() == low.numpy().tobytes()
+    with pytest.raises(RuntimeError, match="At least one"):
+        x.clamp(None, None)

@@ -34,7 +34,7 @@ from .views import clone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._base.annotations import Positional, Scalar, TensorLike
+    from ..._base.annotations import Scalar, TensorLike
     from ..annotations import Array
 
 
@@ -165,6 +165,8 @@ def index_fill_into(
 
 
 def _fill_parts(x: Array, dim: int, index: Array, value: Array | float) -> None:
+    if not isinstance(value, np.ndarray) and put_at(x, dim, index, value):
+        return
     axis, value = check_fill(x, dim, index, value)
     if isinstance(value, np.ndarray):
         value = _apart(value, x)

@@ -313,7 +313,7 @@ def _change_nothing(out: object, dim: object, index: object, source: object) -> 
 add_at: Final[Callable[[object, object, object, object], bool]] = (
     _change_nothing if PLACES is None else PLACES.add_at
 )
-#: `put_at(out, dimension, index, source)`: writes them, of which the last stays.
+#: `put_at(out, dimension, index, source)`: writes them, of which the last stays, or a number.
 put_at: Final[Callable[[object, object, object, object], bool]] = (
     _change_nothing if PLACES is None else PLACES.put_at
 )

@@ -140,13 +140,33 @@ static int overlap(PyArrayObject *x, PyArrayObject *other)
     return a < b + PyArray_NBYTES(other) && b < a + PyArray_NBYTES(x);
 }
 
+/* A number of usual size as an element of floats or, if it is whole, of 64-bit integers. */
+static int read_element(PyObject *x, PyArray_Descr *descr, char *to)
+{
+    int overflow = 0;
+    double value = PyFloat_CheckExact(x)  ? PyFloat_AS_DOUBLE(x)
+                   : PyLong_CheckExact(x) ? (double)PyLong_AsLongAndOverflow(x, &overflow)
+                                          : 1e300;
+    if (overflow || !(value > -1e15 && value < 1e15))
+        return 0;
+    if (descr == floats[0])
+        *(float *)to = (float)value;
+    else if (descr == floats[1])
+        *(double *)to = value;
+    else if (descr == integers && PyLong_CheckExact(x))
+        *(npy_int64 *)to = (npy_int64)value;
+    else
+        return 0;
+    return 1;
+}
+
 /* An array with elements written, or added, where indices name places along a dimension: for it, the
    dimension, the indices and the elements, an array or a number. A copy of it, or itself: then nothing
    is written where an index is outside. */
 static PyObject *change_along(PyObject *const *args, int add, int itself)
 {
     PyArrayObject *x = (PyArrayObject *)args[0], *source = (PyArrayObject *)args[3], *index;
-    int rank = holds_numbers(args[0]) ? PyArray_NDIM(x) : 0, overflow = 0;
+    int rank = holds_numbers(args[0]) ? PyArray_NDIM(x) : 0;
     int dim = rank < 1 || rank > DIMENSIONS ? -1 : read_dim(args[1], rank);
     npy_intp item = dim < 0 ? 0 : PyArray_ITEMSIZE(x);
     Along way = dim < 0 ? NULL : add ? adds(x) : item == 4 ? put_4 : item == 8 ? put_8 : NULL;
@@ -164,18 +184,7 @@ static PyObject *change_along(PyObject *const *args, int add, int itself)
         here = PyArray_BYTES(source);
     }
     else {
-        double value = PyFloat_CheckExact(args[3])  ? PyFloat_AS_DOUBLE(args[3])
-                       : PyLong_CheckExact(args[3]) ? (double)PyLong_AsLongAndOverflow(args[3], &overflow)
-                                                    : 1e300;
-        if (overflow || !(value > -1e15 && value < 1e15) || add)
-            return NULL;
-        if (PyArray_DESCR(x) == floats[0])
-            *(float *)here = (float)value;
-        else if (PyArray_DESCR(x) == floats[1])
-            *(double *)here = value;
-        else if (PyArray_DESCR(x) == integers && PyLong_CheckExact(args[3]))
-            *(npy_int64 *)here = (npy_int64)value;
-        else
+        if (add || !read_element(args[3], PyArray_DESCR(x), here))
             return NULL;
         lines.step = 0;
     }
@@ -265,6 +274,23 @@ static void put_rows(PyArrayObject *x, const npy_int64 *at, PyArrayObject *sourc
         PyEval_RestoreThread(others);
 }
 
+/* Writes one element throughout the parts at places along a dimension. */
+static void fill_rows(PyArrayObject *x, const npy_int64 *at, npy_intp count, int dim,
+                      const char *element)
+{
+    npy_intp outer = 1, inner = 1, item = PyArray_ITEMSIZE(x), many = PyArray_DIM(x, dim);
+    for (int k = 0; k < PyArray_NDIM(x); k++)
+        *(k < dim ? &outer : &inner) *= k == dim ? 1 : PyArray_DIM(x, k);
+    char *to = PyArray_BYTES(x);
+    for (npy_intp o = 0; o < outer; o++, to += many * inner * item)
+        for (npy_intp k = 0; k < count; k++)
+            for (npy_intp i = 0; i < inner; i++)
+                if (item == 4)
+                    ((npy_uint32 *)to)[at[k] * inner + i] = *(const npy_uint32 *)element;
+                else
+                    ((npy_uint64 *)to)[at[k] * inner + i] = *(const npy_uint64 *)element;
+}
+
 /* Whether parts were added, or written, at places of an array, in place, for it, a dimension, indices and
    the parts, all of them in order. */
 static PyObject *change_at(PyObject *const *args, Py_ssize_t given, int add)
@@ -274,6 +300,16 @@ static PyObject *change_at(PyObject *const *args, Py_ssize_t given, int add)
     int dim = rank < 1 || rank > DIMENSIONS ? -1 : read_dim(args[1], rank);
     PyArrayObject *source = dim < 0 ? NULL : (PyArrayObject *)args[3];
     const npy_int64 *at = dim < 0 ? NULL : read_indices(args[2]);
+    npy_uint64 element;
+    if (at != NULL && !add && is_dense(x) && PyArray_ISALIGNED(x) && PyArray_ISWRITEABLE(x) &&
+        PyArray_SIZE(x) < MORE && read_element(args[3], PyArray_DESCR(x), (char *)&element)) {
+        PyArrayObject *index = (PyArrayObject *)args[2];
+        if (PyArray_NDIM(index) > 1 || overlap(x, index) ||
+            !are_below(at, PyArray_SIZE(index), PyArray_DIM(x, dim)))
+            Py_RETURN_FALSE;
+        fill_rows(x, at, PyArray_SIZE(index), dim, (const char *)&element);
+        Py_RETURN_TRUE;
+    }
     if (at == NULL || Py_TYPE(args[3]) != &PyArray_Type || (add && adds(x) == NULL) || !is_dense(x) ||
         !PyArray_ISALIGNED(x) || !PyArray_ISWRITEABLE(x) || PyArray_DESCR(source) != PyArray_DESCR(x) ||
         PyArray_NDIM(source) != rank || !PyArray_ISALIGNED(source) || !is_dense(source) ||
@@ -297,7 +333,7 @@ static PyObject *add_at(PyObject *module, PyObject *const *args, Py_ssize_t give
     return change_at(args, given, 1);
 }
 
-/* put_at(out, dimension, indices, parts): the same, written. */
+/* put_at(out, dimension, indices, parts): the same, written; for a number, it is written throughout. */
 static PyObject *put_at(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
     return change_at(args, given, 0);
