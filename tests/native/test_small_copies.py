@@ -319,3 +319,15 @@ def test_interpolation_remembers_nothing_that_it_should_look_at_again() -> None:
         torch.randn(1, 3, 4, 4).to(memory_format=torch.channels_last), scale_factor=2
     )
     assert last.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i8", "i4", "?", "c16", "f2", "u1"])
+def test_large_arrays_are_turned_alike(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    for shape in ((700, 501), (3, 40_001), (5, 3, 4003, 7), (300_000,)):
+        x = rng.integers(0, 2, shape).astype(kind)
+        t = torch.from_numpy(x)
+        for dims in ((0,), (-1,), tuple(range(x.ndim))):
+            assert np.array_equal(t.flip(dims).numpy(), np.flip(x, dims))
+        for turns in (1, 2, 3, -1) if x.ndim > 1 else ():
+            assert np.array_equal(t.rot90(turns, (0, 1)).numpy(), np.rot90(x, turns))

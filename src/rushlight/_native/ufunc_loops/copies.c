@@ -4,6 +4,7 @@
 #define DIMENSIONS 8
 #define BYTES (1 << 16) /* of a result, or of one that isn't in the order of what is read: */
 #define MORE (1 << 21)
+#define TURNED (1 << 26) /* of what is read backwards */
 #define ROW 32 /* bytes of lines that are worth copying each by itself */
 #define LONG (1 << 18) /* from which others may run meanwhile */
 #define FURTHEST (1 << 24) /* of a number that is asked for */
@@ -92,11 +93,14 @@ static void simplify(Source *s)
 #define COPY_LINES(TYPE)                                                                        \
     for (npy_intp r = 0; r < rows; r++, from += row, to += size * sizeof(TYPE)) {               \
         TYPE *out = (TYPE *)to;                                                                 \
-        if (step == -(npy_intp)sizeof(TYPE))                                                    \
+        const TYPE *at = (const TYPE *)from;                                                    \
+        if (step == -(npy_intp)sizeof(TYPE)) {                                                  \
+            at -= size - 1;                                                                     \
             for (npy_intp k = 0; k < size; k++)                                                 \
-                out[k] = ((const TYPE *)from)[-k];                                              \
+                out[k] = at[size - 1 - k];                                                      \
+        }                                                                                       \
         else if (step == 0) {                                                                   \
-            const TYPE one = *(const TYPE *)from;                                               \
+            const TYPE one = *at;                                                               \
             for (npy_intp k = 0; k < size; k++)                                                 \
                 out[k] = one;                                                                   \
         }                                                                                       \
@@ -106,8 +110,8 @@ static void simplify(Source *s)
     }
 
 /* Lines of a matrix, one after the other. */
-static void copy_lines(const char *from, npy_intp rows, npy_intp row, npy_intp size, npy_intp step,
-                       npy_intp item, char *to)
+FOR_MACHINE static void copy_lines(const char *from, npy_intp rows, npy_intp row, npy_intp size,
+                                   npy_intp step, npy_intp item, char *to)
 {
     if (step == item)
         copy_parts(to, size * item, from, row, size * item, rows);
@@ -630,7 +634,7 @@ static PyObject *copy_array(const char *letters, PyObject *const *args)
     Source s;
     if (what == 'J' || what == 'S')
         return join(args[0], args[1], what == 'S');
-    npy_intp most = strchr("FRMPELUW", what) != NULL ? MORE : BYTES;
+    npy_intp most = strchr("FR", what) != NULL ? TURNED : strchr("MPELUW", what) != NULL ? MORE : BYTES;
     if (!is_small(args[0], what != 'O', what == 'O' && is_read_onwards(args[0]) ? MORE : most))
         return NULL;
     switch (what) {
