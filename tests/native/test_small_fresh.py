@@ -298,3 +298,38 @@ def test_tensors_of_lists_ask_for_defaults_and_modes() -> None:
         assert torch.tensor([1.0]).is_inference()
     with pytest.raises(ValueError, match="expected sequence of length 1"):
         torch.tensor([[1.0], [1.0, 2.0]])
+
+
+def test_numbers_are_written_throughout(built: Any) -> None:
+    rng = np.random.default_rng(0)
+    for kind in ("f4", "f8", "i8"):
+        for size in (1, 3, 17, 1000, 70_001):
+            for value in (0, 1, -7, 2**53, 1.5, -0.0, np.inf, np.nan, 3e38, 4e38, 2**53 + 1, True):
+                x = rng.integers(0, 9, size).astype(kind)
+                before = x.copy()
+                value = float(value) if isinstance(value, np.floating) else value
+                if built.fill(x, value):
+                    wanted = np.full(size, value, kind)
+                    assert x.tobytes() == wanted.tobytes()
+                    assert kind != "i8" or type(value) is int
+                else:
+                    np.testing.assert_array_equal(x, before)
+
+
+def test_what_is_odd_is_not_filled(built: Any) -> None:
+    locked = np.zeros(4, "f4")
+    locked.flags.writeable = False
+    for odd in (np.zeros(4, ">f4"), np.zeros((4, 4), "f4").T[:2], np.zeros(4, "f2"), locked, [1.0],
+                np.zeros(4, "i4"), np.zeros(4, "c8")):  # fmt: skip
+        assert not built.fill(odd, 1.0)
+    assert not built.fill(np.zeros(4, "f4"), None) and not built.fill(np.zeros(4, "f4"))
+    assert not built.fill(np.zeros(4, "i8"), 1.0) and not built.fill(np.zeros(4, "f4"), 1e39)
+
+
+def test_long_lines_are_those_of_the_plain_function(built: Any) -> None:
+    for start, end in ((0, 1), (-3.5, 2), (1e30, -1e30), (5, 5)):
+        for steps in (2, 3, 65_537, 200_000):
+            for kind, name in ((np.float32, D.float32), (np.float64, D.float64)):
+                found = built.spaced(start, end, steps, *([True] if kind is np.float64 else []))
+                wanted = create.linspace(start, end, steps, name)
+                assert found.dtype == wanted.dtype and found.tobytes() == wanted.tobytes()

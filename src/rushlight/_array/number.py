@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._base.dtypes import FLOATS_OF_8_BITS, c_name, get_default_dtype, refuse_beyond
+from .._native.ufunc_loops import FRESH
 from .narrow import is_complex32
 from .types import from_raw, is_half, to_raw
 
@@ -114,6 +115,20 @@ def filling(value: Any, dtype: RawType, count: int) -> Any:
         with np.errstate(over="ignore"):
             return np.float64(value.real).astype(dtype)
     return number_like(value, dtype)
+
+
+_MANY: Final = 1 << 14  # elements from which our own loop is quicker than NumPy's
+
+
+def fill_with(x: Array, value: Any) -> None:
+    """Writes a Python number throughout an array.
+
+    Raises:
+        RuntimeError, OverflowError: as `filling`.
+    """
+    value = filling(value, x.dtype, x.size)
+    if x.size < _MANY or FRESH is None or not FRESH.fill(x, value):
+        x.fill(value)
 
 
 def _fits(*values: float) -> bool:

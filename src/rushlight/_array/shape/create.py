@@ -14,7 +14,7 @@ from ..memory import dense_layout as dense
 from ..memory.dense_layout import span
 from ..memory.exported import fix
 from ..memory.out_of_memory import allocating, refusal
-from ..number import filling, number_like
+from ..number import fill_with, number_like
 from ..types import from_raw, to_raw
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def full(shape: tuple[int, ...], value: Scalar, dtype: D.dtype) -> Array:
     """
     raw = to_raw(dtype)
     made = _empty(shape, raw)
-    made.fill(filling(value, raw, made.size))
+    fill_with(made, value)
     return made
 
 
@@ -64,7 +64,7 @@ def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Array:
 def ones(shape: tuple[int, ...], dtype: D.dtype) -> Array:
     """Ones."""
     made = _empty(shape, to_raw(dtype))
-    made.fill(1)
+    fill_with(made, 1)
     return made
 
 
@@ -89,7 +89,7 @@ def like(array: Array, dtype: D.dtype, fill: Scalar | None, contiguous: bool) ->
     raw = to_raw(dtype)
     made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
     if fill is not None:
-        made.fill(filling(fill, made.dtype, made.size))
+        fill_with(made, fill)
     elif DETERMINISM.filling:
         mark_unset(made)
     return made

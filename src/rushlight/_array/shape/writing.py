@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._base import errors
-from ..number import filling
+from ..number import fill_with
 from ..types import (
     address,
     convert_array,
@@ -103,7 +103,7 @@ def copy_into(x: Array, src: Array, non_blocking: bool = False) -> None:
 
 def fill_into(x: Array, value: Scalar) -> None:
     """Writes a Python number everywhere in `x`."""
-    x.fill(filling(value, x.dtype, x.size))
+    fill_with(x, value)
 
 
 def zero_into(x: Array) -> None:
@@ -116,7 +116,7 @@ def zero_into(x: Array) -> None:
 def fill_like(x: Array, value: Scalar) -> Array:
     """An array like `x` with a Python number everywhere."""
     out = np.empty_like(x)
-    out.fill(filling(value, x.dtype, x.size))
+    fill_with(out, value)
     return out
 
 

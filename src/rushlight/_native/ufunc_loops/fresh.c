@@ -5,6 +5,8 @@
 
 #define DIMENSIONS 8
 #define MOST (1 << 16) /* elements of what is made */
+#define MOST_SPACED (1 << 26)
+#define LONG (1 << 16)  /* from which others may run meanwhile */
 #define MOST_READ 8192  /* elements that are looked at one by one */
 #define EXACT 9007199254740992LL /* up to here each whole number is a double */
 
@@ -23,32 +25,86 @@ static int read_number(PyObject *x, double *value)
     return PyLong_CheckExact(x) && !overflow && found <= EXACT && found >= -EXACT;
 }
 
-/* Numbers of float32 from one to another, from both ends towards the middle: as `create.linspace`
-   has them, for (start, end, steps); of float64 with one argument more. */
+/* From both ends towards the middle: as `create.linspace` has them. */
+FOR_MACHINE static void space(float *to, npy_int32 steps, float first, float last)
+{
+    double start = (double)first, end = (double)last;
+    double gap = (double)((last - first) / (float)(steps - 1));
+    npy_int32 half = steps / 2;
+    for (npy_int32 k = 0; k < half; k++)
+        to[k] = (float)(start + (double)k * gap);
+    for (npy_int32 k = half; k < steps; k++)
+        to[k] = (float)(end - (double)(steps - 1 - k) * gap);
+}
+
+static void space_doubles(double *to, npy_intp steps, double start, double end)
+{
+    double gap = (end - start) / (double)(steps - 1);
+    for (npy_intp k = 0; k < steps; k++)
+        to[k] = k < steps / 2 ? fma(gap, (double)k, start)
+                              : fma(-gap, (double)(steps - 1 - k), end);
+}
+
+/* Numbers of float32 from one to another, for (start, end, steps); of float64 with one argument
+   more. */
 static PyObject *spaced(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     double start, end;
     npy_intp steps;
     if (count < 3 || count > 4 || !read_number(args[0], &start) || !read_number(args[1], &end) ||
-        !read_size(args[2], MOST, &steps) || steps < 2 || !(fabs(start) < 1e37) || !(fabs(end) < 1e37))
+        !read_size(args[2], MOST_SPACED, &steps) || steps < 2 || !(fabs(start) < 1e37) ||
+        !(fabs(end) < 1e37))
         Py_RETURN_NONE;
     PyArrayObject *out = new_array(floats[count - 3], 1, &steps);
     if (out == NULL)
         return NULL;
-    if (count == 4) {
-        double *to = (double *)PyArray_BYTES(out), step = (end - start) / (double)(steps - 1);
-        for (npy_intp k = 0; k < steps; k++)
-            to[k] = k < steps / 2 ? fma(step, (double)k, start)
-                                  : fma(-step, (double)(steps - 1 - k), end);
-        return (PyObject *)out;
-    }
-    float first = (float)start, last = (float)end, gap = (last - first) / (float)(steps - 1);
-    float *to = (float *)PyArray_BYTES(out);
-    for (npy_intp k = 0; k < steps; k++) {
-        double moved = (double)(k < steps / 2 ? k : steps - 1 - k) * (double)gap;
-        to[k] = (float)(k < steps / 2 ? (double)first + moved : (double)last - moved);
-    }
+    char *to = PyArray_BYTES(out);
+    PyThreadState *others = steps >= LONG ? PyEval_SaveThread() : NULL;
+    if (count == 4)
+        space_doubles((double *)to, steps, start, end);
+    else
+        space((float *)to, (npy_int32)steps, (float)start, (float)end);
+    if (others != NULL)
+        PyEval_RestoreThread(others);
     return (PyObject *)out;
+}
+
+#define SPREAD(TYPE, VALUE)                                                                     \
+    {                                                                                           \
+        const TYPE one = (TYPE)(VALUE);                                                         \
+        for (npy_intp k = 0; k < size; k++)                                                     \
+            ((TYPE *)to)[k] = one;                                                              \
+        break;                                                                                  \
+    }
+
+FOR_MACHINE static void spread(char *to, npy_intp size, int type, double value)
+{
+    switch (type) {
+    case NPY_FLOAT: SPREAD(float, value)
+    case NPY_DOUBLE: SPREAD(double, value)
+    default: SPREAD(npy_int64, value)
+    }
+}
+
+/* Whether a number was written throughout a dense array of floats, or a whole one throughout one of
+   64-bit integers: where memory is the limit, NumPy's loop isn't at it. */
+static PyObject *fill(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    double value;
+    PyArrayObject *x = count == 2 ? (PyArrayObject *)args[0] : NULL;
+    if (x == NULL || Py_TYPE(args[0]) != &PyArray_Type || !read_number(args[1], &value))
+        Py_RETURN_FALSE;
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    int whole = descr == integers && PyLong_CheckExact(args[1]);
+    if ((descr != floats[0] && descr != floats[1] && !whole) || !is_dense(x) ||
+        !PyArray_ISALIGNED(x) || !PyArray_ISWRITEABLE(x) ||
+        (descr == floats[0] && fabs(value) > FLT_MAX && !isinf(value)))
+        Py_RETURN_FALSE;
+    PyThreadState *others = PyArray_SIZE(x) >= LONG ? PyEval_SaveThread() : NULL;
+    spread(PyArray_BYTES(x), PyArray_SIZE(x), PyArray_TYPE(x), value);
+    if (others != NULL)
+        PyEval_RestoreThread(others);
+    Py_RETURN_TRUE;
 }
 
 /* An array filled with a float, an int of 64 bits or a bool, of the type that stands for its kind,
@@ -331,6 +387,7 @@ static PyObject *counted(PyObject *module, PyObject *const *args, Py_ssize_t cou
 
 static PyMethodDef methods[] = {
     {"spaced", QUICKLY(spaced), "Numbers from one to another; None for odd ones."},
+    {"fill", QUICKLY(fill), "Whether a number was written throughout an array."},
     {"filled", QUICKLY(filled), "An array of a shape filled with a number; None for odd ones."},
     {"counted", QUICKLY(counted), "How many elements fall into bins; None for odd ones."},
     {"numbers", QUICKLY(numbers), "The numbers in sequences; None for odd ones."},
