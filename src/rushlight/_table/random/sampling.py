@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._array.shape import create as raw_create
@@ -508,6 +508,10 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *,
     )
 
 
+#: Up to here floats count without gaps, in single precision too.
+_EXACT: Final = 1 << 24
+
+
 @composite("private", method=True)
 def random_(
     self: Tensor, *args: object, generator: Generator | None = None, **kwargs: Any
@@ -517,10 +521,14 @@ def random_(
     Raises:
         RuntimeError: where `from` isn't below `to`.
     """
-    refuse_leaf(self)
     bounded = len(args) + len(kwargs) == 2
     low = kwargs.get("from", args[0] if bounded and args else 0)
     high = kwargs.get("to", args[-1] if args else None)
+    if type(low) is int and type(high) is int:
+        apt = -_EXACT <= low < high <= _EXACT
+        if apt and refill_at_once(self, generator, "i", low, high - low):
+            return self
+    refuse_leaf(self)
     if not args and not kwargs:
         return refill(self, "RandomBackward2", lambda a: discrete.random_(stream_of(generator), a))
     if high is not None and low >= high:
