@@ -126,6 +126,8 @@ def _limit(raw: AnyCallable, chain: Chain) -> Chain:
 def _find_chains(
     raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...]
 ) -> Chains | None:
+    from . import rounding
+
     try:
         plain = getattr(raw, "plain", raw)  # where all else is a matter of layout
         plain = plain.find() if type(plain) is Function else plain
@@ -143,6 +145,8 @@ def _find_chains(
         function = known or formula()
         if function is None:
             return None
+        if known is not None and known is _on_floats()[rounding.clamp] and kinds == "fss":
+            return "f<>", (_chain(trace_single(function, "fss"), "fss", by_hand=True),)
         if "s" in kinds and known is None:  # it may refuse some numbers
             return kinds, (_at_defaults(function, kinds, defaults),)
         group = trace_single(function, kinds)

@@ -114,9 +114,10 @@ def function(
     """`plain`, with small arrays taken by ufuncs' loops once it has been called a few times.
 
     `kinds` has a letter for each argument: "f" for arrays of floats, or numbers instead, "b" for
-    arrays of bools, "s" for numbers, "o" for a number or None, "n" for None, "t" for tuples,
-    "-" for what isn't looked at. `maker` gives the kinds anew and the steps, in the form that
-    `read_chain` reads, or None. `most` is the elements that no chain goes beyond.
+    arrays of bools, "s" for numbers, "o" for a number or None, "<>" for two bounds of which one may
+    be None, "n" for None, "t" for tuples, "-" for what isn't looked at. `maker` gives the kinds
+    anew and the steps, in the form that `read_chain` reads, or None. `most` is the elements that no
+    chain goes beyond.
     """
     if FUNCTION is None:
         return plain

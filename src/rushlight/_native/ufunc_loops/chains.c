@@ -57,7 +57,8 @@ typedef struct {
     int chains;
     npy_intp most; /* elements */
     /* 'f': an array or a number; 's': a number; 'o': one or None, until the chains are known; 'b':
-       bools; 'n': None; 't': a tuple; '-': anything */
+       bools; 'n': None; 't': a tuple; '<' and, after it, '>': a bound, or None for one that
+       is infinite; '-': anything */
     char kinds[ARGUMENTS];
     Chain *chain[2];
 } Function;
@@ -148,7 +149,11 @@ static PyArrayObject *take(Function *self, PyObject *const *args, Frame *frame, 
             (kind == 't' && PyTuple_CheckExact(x)))
             continue;
         if (Py_TYPE(x) != &PyArray_Type) {
-            if ((kind != 'f' && kind != 's' && kind != 'o') || !is_number(x, &frame->values[k]))
+            if (x == Py_None && kind == '>' && args[k - 1] == Py_None)
+                return NULL; /* without any bound */
+            if (x == Py_None && (kind == '<' || kind == '>'))
+                frame->values[k] = kind == '<' ? -HUGE_VAL : HUGE_VAL;
+            else if (strchr("fso<>", kind) == NULL || !is_number(x, &frame->values[k]))
                 return NULL;
             frame->places[k] = NULL;
             continue;
@@ -444,7 +449,7 @@ static PyObject *by_kernel(Function *self, Chain *chain, PyObject *const *args, 
         if (strchr("fb", self->kinds[k]) != NULL &&
             (frame->places[k] == NULL || frame->strides[k] == 0))
             return NULL;
-        else if (self->kinds[k] == 's' && !(fabs(frame->values[k]) <= FLT_MAX))
+        else if (strchr("s<>", self->kinds[k]) != NULL && !(fabs(frame->values[k]) <= FLT_MAX))
             return NULL;
     npy_intp sizes[] = {frame->size, FLAT, 0};
     for (int k = 0; k < 3; k++)
@@ -452,7 +457,7 @@ static PyObject *by_kernel(Function *self, Chain *chain, PyObject *const *args, 
     for (int k = 0; k < self->count; k++) {
         if (strchr("fb", self->kinds[k]) != NULL)
             given[count++] = args[k];
-        else if (self->kinds[k] == 's')
+        else if (strchr("s<>", self->kinds[k]) != NULL)
             owned[mine++] = given[count++] = PyFloat_FromDouble(frame->values[k]);
     }
     PyArrayObject *out = new_array(floats[type], frame->rank, frame->sizes);

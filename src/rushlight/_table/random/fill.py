@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..._array import types as T
 from ..._core.copyslices import custom_op
-from ..._core.inplace import check_writable, count_write, may_record, set_history
+from ..._core.inplace import check_writable, count_write, set_history
 from ..._core.mode import current, ready
 from ..._core.node import Node, new_node
+from ..._core.plain_writes import may_record
 from ..._core.slow import TANGENTS
 from ..._core.storage import bump
 from ..._core.views import view_target
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..._tensor.tensor import Tensor
+
+
+#: Up to here floats count without gaps, in single precision too.
+_EXACT: Final = 1 << 24
 
 
 class _Refilled(Node):
@@ -63,6 +68,13 @@ def refill_at_once(self: Tensor, generator: Any, kind: str, a: float, b: float) 
         return False
     bump(self)
     return True
+
+
+def refill_between(self: Tensor, generator: Any, low: object, high: object) -> bool:
+    """The same for whole numbers from one to below another, which all types can hold."""
+    if type(low) is not int or type(high) is not int or not -_EXACT <= low < high <= _EXACT:
+        return False
+    return refill_at_once(self, generator, "i", low, high - low)
 
 
 def refill(self: Tensor, name: str, fill: Any, *operands: Any, edges: int = 1) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..._array import types as T
 from ..._array.shape import create as raw_create
@@ -22,7 +22,7 @@ from ..rows.composite import POSITIONAL, composite
 from ..rows.result_strides import array_like, empty_on_meta_like
 from ..rows.row import Row, general
 from ..shape.create import deliver, dtype_or_default, finish, is_usual, size_of, type_for
-from .fill import refill, refill_at_once, refuse_leaf
+from .fill import refill, refill_at_once, refill_between, refuse_leaf
 from .generator import Generator, default_generator, stream_of
 
 if TYPE_CHECKING:
@@ -508,10 +508,6 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *,
     )
 
 
-#: Up to here floats count without gaps, in single precision too.
-_EXACT: Final = 1 << 24
-
-
 @composite("private", method=True)
 def random_(
     self: Tensor, *args: object, generator: Generator | None = None, **kwargs: Any
@@ -524,10 +520,8 @@ def random_(
     bounded = len(args) + len(kwargs) == 2
     low = kwargs.get("from", args[0] if bounded and args else 0)
     high = kwargs.get("to", args[-1] if args else None)
-    if type(low) is int and type(high) is int:
-        apt = -_EXACT <= low < high <= _EXACT
-        if apt and refill_at_once(self, generator, "i", low, high - low):
-            return self
+    if refill_between(self, generator, low, high):
+        return self
     refuse_leaf(self)
     if not args and not kwargs:
         return refill(self, "RandomBackward2", lambda a: discrete.random_(stream_of(generator), a))
