@@ -14,7 +14,7 @@ from ..._array import types as T
 from ..._base import dtypes as D
 from ..._base.errors import type_name
 from ..._base.schema import REQUIRED, Parameter
-from ..._core.inplace import may_record
+from ..._core.plain_writes import may_record
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from .overload_texts import Signature, python_signature, signatures, type_text

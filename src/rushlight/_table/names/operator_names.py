@@ -13,7 +13,7 @@ from ..._base import dtypes as D, errors
 from ..._base.lazy import later
 from ..._base.memory_format import channels_last, memory_format as MemoryFormat
 from ..._core.apply import apply_n
-from ..._core.inplace import may_record
+from ..._core.plain_writes import may_record
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks

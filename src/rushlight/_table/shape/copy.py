@@ -18,8 +18,9 @@ from ..._base.memory_format import (
 )
 from ..._core.former_data import note_former
 from ..._core.hooks import carry_retained
-from ..._core.inplace import apply_inplace, check_writable, copy_plainly, count_write
+from ..._core.inplace import apply_inplace, check_writable, count_write
 from ..._core.mode import current, ready
+from ..._core.plain_writes import copy_plainly
 from ..._core.slow import TANGENTS, live_mask, make_node, only_inference, to_raw
 from ..._core.storage import TensorBase, bump, version_of
 from ..._core.views import Step
