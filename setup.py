@@ -57,6 +57,9 @@ LIBRARY = "rushlight._core.engine_room"
 
 KERNELS = ROOT / "build" / "kernels"
 
+#: The parts of `_native` that are written in C.
+C_FOLDERS = ("collector", "number_types", "ufunc_loops")
+
 #: mypy with its compiler; asked for only by builds that will compile.
 MYPYC = ["mypy>=1.18", "types-setuptools"]
 
@@ -234,7 +237,7 @@ def compiled_loops() -> list[Extension]:
             # Products and sums are rounded one by one, as NumPy rounds them.
             extra_compile_args=["-ffp-contract=off"] if os.name == "posix" else [],
         )
-        for folder in (SOURCE / "_native" / "number_types", SOURCE / "_native" / "ufunc_loops")
+        for folder in (SOURCE / "_native" / name for name in C_FOLDERS)
         for source in sorted(folder.glob("*.c"))
     ]
 

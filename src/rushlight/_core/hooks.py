@@ -51,9 +51,30 @@ class Hooks:
         self.extra = {}
 
 
+class Collector:
+    """Python's collector of garbage: `track` has it see a node again (see `_native.collector`)."""
+
+    __slots__ = ("track",)
+
+    track: Any
+
+    def __init__(self) -> None:
+        self.track = None
+
+
+COLLECTOR: Final = Collector()
+
+
+def show_to_collector(vertex: Vertex) -> None:
+    """To be called before a node gets something that may lead back to it."""
+    if COLLECTOR.track is not None:
+        COLLECTOR.track(vertex)
+
+
 def hooks_of(vertex: Vertex) -> Hooks:
     """The hooks of a vertex, made now if it had none."""
     if vertex.hooks is None:
+        show_to_collector(vertex)
         vertex.hooks = Hooks()
     return vertex.hooks
 

@@ -22,6 +22,6 @@
 
 `llvm` writes functions as text, compiles, keeps and loads them; `math` has exp, log, tanh and
 others inlined, `emitted` kernels written by hand, `fusion` kernels from formulas, `threads` a pool,
-`cpython` all that reads the objects of Python and NumPy. Importing this package imports no array
-library and not llvmlite: the first use does.
+`cpython` all that reads the objects of Python and NumPy, `collector` what garbage collection sees
+of graphs. Importing this package imports no array library and not llvmlite: the first use does.
 """

@@ -14,12 +14,15 @@ _collecting = gc.isenabled()
 gc.disable()
 try:
     from .. import autograd, random
+    from .._core import hooks, node, op, storage
+    from .._native.collector import leave_out
     from .._tensor import legacy_constructors as legacy, methods as _methods
     from ..sparse import attachments
 
     if not gc.get_freeze_count():  # else the program keeps objects frozen, which must stay so
         gc.freeze()  # all to a generation of its own …
         gc.unfreeze()  # … and from there to the oldest
+    hooks.COLLECTOR.track = leave_out(node.Node, storage.TensorBase, op.Op)
 finally:
     if _collecting:
         gc.enable()

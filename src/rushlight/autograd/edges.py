@@ -19,7 +19,7 @@ from .._base.handles import RemovableHandle, register
 from .._core.arrivals import RENUMBERED
 from .._core.copyslices import custom_op
 from .._core.formulas import input_gradients
-from .._core.hooks import hooks_of, wrap_gradient
+from .._core.hooks import hooks_of, show_to_collector, wrap_gradient
 from .._core.leaf import receive
 from .._core.mode import current, ready
 from .._core.node import STEP, Node as CoreNode, Vertex, new_node, note_output
@@ -88,6 +88,7 @@ def _metadata(self: Any) -> dict[object, object]:
     """A dictionary for whatever one wants to note about this node."""
     node = core_of(self)
     assert isinstance(node, CoreNode)
+    show_to_collector(node)
     if node.meta is None:
         node.meta = {}
     meta: dict[Any, Any] = node.meta
