@@ -5,13 +5,34 @@
 #define DEEP 4 /* tuples in tuples that are looked into */
 
 static PyTypeObject *node_type, *tensor_type, *operation_type; /* NULL: nothing is done */
-static PyObject *get_objects, *youngest, *next_word;
+static PyObject *get_objects, *youngest;
+static PyObject *next_of_node, *plain_of_tensor; /* descriptors, which run no code of a subclass */
 
-/* Whether a saved value is a tensor, or leads nowhere: a number, a text, an array, tuples of such. */
+/* What a descriptor gives for `x`: a new reference, or NULL without an error. */
+static PyObject *get(PyObject *descriptor, PyObject *x)
+{
+    PyObject *found = Py_TYPE(descriptor)->tp_descr_get(descriptor, x, (PyObject *)Py_TYPE(x));
+    if (found == NULL)
+        PyErr_Clear(); /* it isn't finished */
+    return found;
+}
+
+/* Whether a tensor has no layer, tangent or rules of its own: with those a node saves its result,
+   which leads back to it. */
+static int is_plain(PyObject *tensor)
+{
+    PyObject *found = get(plain_of_tensor, tensor);
+    Py_XDECREF(found);
+    return found == Py_True;
+}
+
+/* Whether a value leads back by no way: a plain tensor, a number, a text, an array, tuples of such. */
 static int is_value(PyObject *x, int depth)
 {
-    if (!PyObject_IS_GC(x) || PyObject_TypeCheck(x, tensor_type))
+    if (!PyObject_IS_GC(x))
         return 1;
+    if (PyObject_TypeCheck(x, tensor_type))
+        return is_plain(x);
     if (!PyTuple_CheckExact(x) || depth == DEEP)
         return 0;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(x); k++) {
@@ -40,17 +61,13 @@ static int untrack_tuple(PyObject *x, void *unused)
 /* Whether gradients go to nodes only: who refers to a leaf must be found. */
 static int leads_to_nodes(PyObject *x)
 {
-    PyObject *next = PyObject_GetAttr(x, next_word);
-    if (next == NULL) { /* it isn't finished */
-        PyErr_Clear();
-        return 0;
-    }
-    int found = PyTuple_CheckExact(next);
+    PyObject *next = get(next_of_node, x);
+    int found = next != NULL && PyTuple_CheckExact(next);
     for (Py_ssize_t k = 0; found && k < PyTuple_GET_SIZE(next); k++) {
         PyObject *item = PyTuple_GET_ITEM(next, k);
         found = item == Py_None || PyObject_TypeCheck(item, node_type);
     }
-    Py_DECREF(next);
+    Py_XDECREF(next);
     return found;
 }
 
@@ -104,10 +121,20 @@ static PyObject *set_classes(PyObject *module, PyObject *args)
     }
     PyObject *collector = PyImport_ImportModule("gc");
     PyObject *asked = collector ? PyObject_GetAttrString(collector, "get_objects") : NULL;
+    PyObject *next = asked ? PyObject_GetAttrString(node, "next") : NULL;
+    PyObject *plain = next ? PyObject_GetAttrString(tensor, "_plain") : NULL;
     Py_XDECREF(collector);
-    if (asked == NULL)
+    if (plain == NULL || !Py_TYPE(next)->tp_descr_get || !Py_TYPE(plain)->tp_descr_get) {
+        Py_XDECREF(asked);
+        Py_XDECREF(next);
+        Py_XDECREF(plain);
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "`next` and `_plain` are no descriptors");
         return NULL;
+    }
     Py_XSETREF(get_objects, asked);
+    Py_XSETREF(next_of_node, next);
+    Py_XSETREF(plain_of_tensor, plain);
     Py_XSETREF(tensor_type, (PyTypeObject *)Py_NewRef(tensor));
     Py_XSETREF(operation_type, (PyTypeObject *)Py_NewRef(operation));
 #ifndef Py_GIL_DISABLED /* there other threads may hold and change what is walked through */
@@ -131,7 +158,6 @@ static PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_untracking(void)
 {
-    next_word = PyUnicode_InternFromString("next");
     youngest = PyLong_FromLong(0);
-    return next_word == NULL || youngest == NULL ? NULL : PyModule_Create(&definition);
+    return youngest == NULL ? NULL : PyModule_Create(&definition);
 }
