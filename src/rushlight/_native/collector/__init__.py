@@ -10,10 +10,11 @@ A cycle through such a node is never found. What a program makes of a graph (`x.
 leaf `x` from which `y` was computed, a gradient that was recorded and lies in `x.grad`, a write
 into a saved tensor of what was computed from it) stays until it is undone, as in PyTorch, whose
 nodes the collector doesn't see either. So a node is plain only if it leads to nothing but plain
-tensors, other nodes and values that lead nowhere. Others stay in the lists: those with hooks, contexts of custom functions, and nodes of tensors with a layer or a
-tangent, which save their results and so make cycles by recording. Who gives hooks to a node later
-has it seen again (`track`). Nodes that send a gradient to a leaf stay, too:
-`autograd/attributes.py` asks who refers to a leaf.
+tensors, other nodes and values that lead nowhere. Others stay in the lists: those with hooks,
+contexts of custom functions, and nodes of tensors with a layer or a tangent, which save their
+results and so make cycles by recording. Who gives hooks to a node later has it seen again
+(`track`). Nodes that send a gradient to a leaf stay, too: `autograd/attributes.py` asks who refers
+to a leaf.
 
 The interpreted core and free-threaded Python leave all nodes to the collector.
 """
