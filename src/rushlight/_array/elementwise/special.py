@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..types import empty
-from . import bessel
+from . import bessel, gamma, normal
 from .blocked import fits
 from .erf import erf
+from .in_float64 import has_scipy, in_float64
 from .masks import where
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 @cache
 def library() -> ModuleType:
     """`scipy.special`; where that isn't installed, the module of our own that has its names."""
-    try:
+    if has_scipy():
         import scipy.special
-    except ImportError:
-        from .. import special
 
-        return special
-    return scipy.special
+        return scipy.special
+    from .. import special
+
+    return special
 
 
 def _call(name: str, x: Array, *rest: Array) -> Array:
@@ -43,11 +44,7 @@ def _call(name: str, x: Array, *rest: Array) -> Array:
     return result if result.dtype == x.dtype else result.astype(x.dtype)
 
 
-def _fast(x: Array) -> bool:
-    """Whether `bessel` has a faster way: for large arrays of float32."""
-    return x.dtype.itemsize == 4 and fits(x)
-
-
+@in_float64(gamma.digamma)
 def digamma(x: Array) -> Array:
     """The derivative of `lgamma`; nan at the negative integers, -inf at 0 and inf at -0."""
     result = _call("digamma", x)
@@ -57,15 +54,9 @@ def digamma(x: Array) -> Array:
     return result
 
 
+@in_float64(gamma.lgamma)
 def lgamma(x: Array) -> Array:
-    """The logarithm of |Γ(x)|."""
-    if _fast(x):
-        return bessel.lgamma(x, _log_gamma)
-    return _log_gamma(x)
-
-
-def _log_gamma(x: Array) -> Array:
-    """SciPy's, but inf at both ends, as in C."""
+    """The logarithm of |Γ(x)|, inf at both ends as in C."""
     found = _call("gammaln", x)
     return (
         np.where(np.isneginf(x), np.inf, found).astype(x.dtype) if np.isneginf(x).any() else found
@@ -162,34 +153,31 @@ def zeta(x: Array | float, q: Array) -> TensorLike:
     return _call("zeta", np.asarray(x, q.dtype), q)
 
 
+@in_float64(bessel.i0)
 def i0(x: Array) -> TensorLike:
     """The modified Bessel function of the first kind, order 0."""
-    if _fast(x):
-        return bessel.i0(x, library().i0)
     return _call("i0", x)
 
 
+@in_float64(bessel.i0e)
 def i0e(x: Array) -> TensorLike:
     """exp(-|x|) i0(x)."""
-    if _fast(x):
-        return bessel.i0e(x, library().i0e)
     return _call("i0e", x)
 
 
+@in_float64(bessel.i1)
 def i1(x: Array) -> Array:
     """The modified Bessel function of the first kind, order 1."""
-    if _fast(x):
-        return bessel.i1(x, library().i1)
     return _call("i1", x)
 
 
+@in_float64(bessel.i1e)
 def i1e(x: Array) -> TensorLike:
     """exp(-|x|) i1(x)."""
-    if _fast(x):
-        return bessel.i1e(x, library().i1e)
     return _call("i1e", x)
 
 
+@in_float64(normal.erfcx)
 def erfcx(x: Array) -> Array:
     """exp(x²) erfc(x)."""
     return _call("erfcx", x)
@@ -210,11 +198,13 @@ def ndtr(x: Array) -> Array:
     return np.multiply(np.add(erf(np.multiply(x, sqrt(0.5))), 1), 0.5)
 
 
+@in_float64(normal.ndtri)
 def ndtri(x: Array) -> Array:
     """The number at which `ndtr` has each value."""
     return _call("ndtri", x)
 
 
+@in_float64(normal.log_ndtr)
 def log_ndtr(x: Array) -> TensorLike:
     """The logarithm of `ndtr`."""
     return _call("log_ndtr", x)
@@ -225,11 +215,13 @@ def airy_ai(x: Array) -> Array:
     return library().airy(x.astype(np.float64))[0].astype(x.dtype)
 
 
+@in_float64(bessel.j0)
 def bessel_j0(x: Array) -> Array:
     """The Bessel function of the first kind, order 0."""
     return _call("j0", x)
 
 
+@in_float64(bessel.j1)
 def bessel_j1(x: Array) -> TensorLike:
     """The Bessel function of the first kind, order 1."""
     return _call("j1", x)
