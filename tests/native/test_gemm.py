@@ -1,11 +1,13 @@
 """Products of matrices in every layout, with every ending, at sizes around the tiles."""
 
 import ctypes
+import struct
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rushlight._array.kernels.gemm import WORDS
 from rushlight._native.emitted import gemm
 from rushlight._native.llvm.emit import F32, F64
 
@@ -67,3 +69,7 @@ def test_nan_and_infinity_go_through_sums_and_relu(dtype: str) -> None:
     product(a, b, c, relu=1)
     assert np.isposinf(c[0]).all() and np.isnan(c[1]).all()
     assert (c[2] == 0).all() and (c[3] == 1).all()
+
+
+def test_a_frame_is_packed_as_it_is_read() -> None:
+    assert struct.calcsize(WORDS) == 8 * len(gemm.FRAME)

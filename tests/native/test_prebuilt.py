@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from rushlight._base.lazy import Function
 from rushlight._formula.ir import row_top, trace
 from rushlight._native import prebuilt
 from rushlight._native.fusion.row_loops import lower_group
 from rushlight._native.llvm import target
-from rushlight._native.llvm.emit import I64, Module
+from rushlight._native.llvm.emit import F32, F64, I64, Module
 from rushlight._native.llvm.prebuilt_objects import Collected
 from tests.native.subprocesses import run
 
@@ -275,6 +276,12 @@ def test_a_change_of_any_writers_source_is_seen(
     assert prebuilt.digest_sources() != here
     (tmp_path / "_formula/gone.py").symlink_to(tmp_path / "nowhere")
     assert prebuilt.digest_sources() == ""
+
+
+def test_a_writer_that_isn_t_loaded_has_the_recipe_of_itself() -> None:
+    later = Function("_native.emitted.gemm:emit")
+    assert prebuilt.recipe_of(later, (F32,)) == prebuilt.recipe_of(later.find(), (F32,))
+    assert prebuilt.recipe_of(later, (F32,)) != prebuilt.recipe_of(later, (F64,))
 
 
 def test_recipes_tell_constants_apart_to_the_last_digit() -> None:

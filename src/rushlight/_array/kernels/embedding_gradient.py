@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..._native.emitted.embedding_gradient import emit_added_rows
+from ..._base.lazy import Function
 from ..._native.llvm.emit import F32, F64
 from ..types import FLOAT32
 from .launch import Code, address, plain, ready
@@ -41,7 +41,8 @@ def add_rows(table: Array, index: Array, rows: Array) -> bool:
     code = _known.get(dtype)
     if code is None:
         type = F32 if dtype is FLOAT32 else F64
-        made = Code.of(f"add_rows_{type.suffix}", 0.15, emit_added_rows, type)
+        make = Function("_native.emitted.embedding_gradient:emit_added_rows")
+        made = Code.of(f"add_rows_{type.suffix}", 0.15, make, type)
         if made is None:
             return False
         code = _known[dtype] = made

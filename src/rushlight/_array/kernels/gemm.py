@@ -22,10 +22,11 @@ import ctypes
 import struct
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..._base.lazy import Function
 from ..._native.llvm import target
 from .. import kernels
 from ..memory.parallel import get_num_threads
@@ -45,6 +46,8 @@ _CHUNK = 1 << 18
 _SHARED = 1 << 19
 # Bytes of the left matrix that each chunk of columns may read: what a third-level cache holds.
 _LEFT = 1 << 24
+#: How a frame is packed, whose words are `FRAME` in `_native.emitted.gemm`.
+WORDS: Final = "11q2d13q"
 
 
 @cache
@@ -76,13 +79,13 @@ def _multiply_on_one_thread(a: Array, b: Array, out: Array | None, bias: Array |
 @cache
 def code_of(dtype: RawType) -> tuple[int, Any, Any]:
     """The chunks' address, the function that runs them on threads, and how a frame is packed."""
-    from ..._native.emitted import gemm
+    from ..._native.llvm import loader
     from ..._native.llvm.emit import F32, F64
     from ..._native.threads import thread_pool as pool
 
-    frame = struct.Struct("11q2d13q")
-    assert frame.size == 8 * len(gemm.FRAME)
-    return gemm.load_chunks(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
+    kind = F32 if dtype is FLOAT32 else F64
+    made = loader.load_made(Function("_native.emitted.gemm:emit"), kind)
+    return made["gemm_chunks"], pool.run, struct.Struct(WORDS).pack
 
 
 def count_products(a: Array, b: Array) -> int:

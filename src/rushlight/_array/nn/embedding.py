@@ -8,7 +8,6 @@ import numpy as np
 
 from ..reduce.reduce import name_of
 from ..shape.gather import add_rows, embedding_backward
-from ..shape.sparse_gradient import refuse_frequencies, sparse_gradient
 from ..types import internal_type_name
 
 if TYPE_CHECKING:
@@ -311,6 +310,8 @@ def embedding_bag_rows(
 
     Raises: RuntimeError where rows are to be scaled by how often they were read.
     """
+    from ..shape.sparse_gradient import refuse_frequencies, sparse_gradient
+
     refuse_frequencies(scale_by_frequency)
     used, rows = _gradient_by_index(g, index, offsets, mode, scales, include_last, padding_idx)
     return sparse_gradient(used.reshape(1, -1), rows, shape)

@@ -48,7 +48,7 @@ def load_made(make: Callable[..., Module], *arguments: object) -> dict[str, int]
     """As `load(make(*arguments))`; what came with the package isn't made.
 
     `make` looks at nothing but its arguments, whose texts tell them apart, and the machine: see
-    Note [Or what it is made from] in `prebuilt`.
+    Note [Or what it is made from] in `prebuilt`. A `lazy.Function` is loaded only to be called.
     Raises: as `load`.
     """
     if _recorder is not None:

@@ -26,7 +26,7 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..._base.lazy import load
+from ..._base.lazy import Function, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -163,8 +163,13 @@ def _same_sources() -> bool:
 
 def recipe_of(make: Callable[..., Module], arguments: tuple[object, ...]) -> str:
     """The digest of who makes a module and from what. See Note [Or what it is made from]."""
+    if isinstance(make, Function):  # as what it stands for, which needs not be loaded
+        module, _, name = make.place.partition(":")
+        module = f"{__name__.partition('.')[0]}.{module}"
+    else:
+        module, name = make.__module__, make.__qualname__
     # Not `repr`: that of a dataclass is foreign code to a step that is being recorded.
-    return key_of("\0".join([make.__module__, make.__qualname__, *map(str, arguments)]))
+    return key_of("\0".join([module, name, *map(str, arguments)]))
 
 
 def find_made(make: Callable[..., Module], arguments: tuple[object, ...]) -> dict[str, int] | None:
