@@ -321,9 +321,11 @@ class Kernel:
 
     def takes(self, columns: int) -> bool:
         """Whether rows can be that long."""
+        if columns <= ROW_LIMIT:
+            return True
         if self.long is None:
             self.long = not plan_group(self.group("f32")).scratch
-        return self.long or columns <= ROW_LIMIT
+        return self.long
 
     def flat(
         self, dtype: RawType, inputs: Sequence[object], outputs: tuple[Array, ...], size: int
