@@ -15,7 +15,7 @@ MACHINES = {
 
 MODULES = """
     from rushlight._native.emitted import (
-        bias_gradients, convolution, depthwise, gemm, grid_sample, max_pool, scan,
+        attention, bias_gradients, convolution, depthwise, gemm, grid_sample, max_pool, scan,
         small_convolution, transpose,
     )
     from rushlight._native.llvm import loader as engine, target
@@ -23,7 +23,9 @@ MODULES = """
 
     target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
     for kind in (F32, F64):
-        for module in (bias_gradients, convolution, gemm, max_pool, small_convolution, transpose):
+        for module in (
+            attention, bias_gradients, convolution, gemm, max_pool, small_convolution, transpose,
+        ):
             module.load(kind)
         for product in (False, True):
             scan.load(kind, product)

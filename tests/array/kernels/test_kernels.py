@@ -191,24 +191,6 @@ def test_attention(
     )
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("block", [1, 2000, 40 * 150, 3 * 150 * 150])
-def test_attention_in_blocks_of_rows_and_of_groups(
-    monkeypatch: pytest.MonkeyPatch, block: int, causal: bool, dtype: Any
-) -> None:
-    monkeypatch.setattr(kernels, "LEAST", 0)
-    q, k, v, g = (normal(50 + i, dtype, 2, 3, 150, 8) for i in range(4))
-    out, logs = attention.attention(q, k, v, None, causal, None)
-    whole = attention.attention_backward(g, q, k, v, out, logs, None, causal, None)
-    monkeypatch.setattr(kernels.attention, "_BLOCK", block)
-    again, _ = attention.attention(q, k, v, None, causal, None)
-    parts = attention.attention_backward(g, q, k, v, out, logs, None, causal, None)
-    bound = 2e-5 if dtype == np.float32 else 1e-12
-    for one, other in zip((out, *whole), (again, *parts), strict=True):
-        np.testing.assert_allclose(one, other, rtol=bound, atol=10 * bound)
-
-
 def in_other_places(x: Any, how: str) -> Any:
     """The same numbers in a view with other strides."""
     if how == "turned":  # as a projection for all heads leaves them

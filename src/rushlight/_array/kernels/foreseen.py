@@ -16,6 +16,7 @@ from ..._formula import words
 from ..._formula.ir import ROW_REDUCTIONS
 from ..._native.cpython import kernel_call
 from ..._native.emitted import (
+    attention as attention_code,
     bias_gradients as bias_code,
     channel_softmax as channel_code,
     column_sums as columns_code,
@@ -42,7 +43,6 @@ from ..types import FLOAT32, FLOAT64
 from . import (
     activations,
     alignments,
-    attention,
     channels,
     cross_entropy,
     depthwise,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 #: Instructions that go by rows and columns.
 _BY_ROW: Final = {*ROW_REDUCTIONS, "column_sum", "pick"}
-_PLACES: Final = (activations, attention, channels, channels.ByColumn, channels.ByRow,
+_PLACES: Final = (activations, channels, channels.ByColumn, channels.ByRow,
                   cross_entropy, elementwise, unit_rows)  # fmt: skip
 #: Kernels that are given the addresses of rows: for rows of any length.
 _BY_ADDRESS: Final = (alignments, gated_linear, lstm_gru)
@@ -89,6 +89,7 @@ def emit_written() -> None:
         rejection_code.load(name)
     for kind in (F32, F64):
         for module in (
+            attention_code,
             bias_code,
             channel_code,
             columns_code,

@@ -18,11 +18,24 @@ from ..memory.dense_layout import empty_like
 
 if TYPE_CHECKING:
     from ..annotations import Array
-    from ..kernels.attention import Part
+
+    Part = tuple[slice, slice, slice]  # of (N, H, rows)
 
 _FEW: Final = 1024
 # The scores in flight: what fits into a core's second-level cache.
 _BLOCK: Final = 1 << 18
+
+
+def _split_stacks(outer: int, inner: int, several: int) -> Iterator[tuple[slice, slice]]:
+    """Parts of some stacks of so many matrices each, with `several` matrices, or a little fewer."""
+    if several >= inner:
+        step = several // max(inner, 1)
+        for n in range(0, outer, step):
+            yield slice(n, n + step), slice(0, inner)
+        return
+    for n in range(outer):
+        for h in range(0, inner, several):
+            yield slice(n, n + 1), slice(h, h + several)
 
 
 def _wide(x: Array) -> Array:
@@ -44,7 +57,7 @@ class _Problem:
         self.groups = prod(k.shape[:-3]), k.shape[-3] if k.ndim > 2 else 1
         self.shared = prod(q.shape[:-2]) // max(prod(self.groups), 1)
         self.rows = self.shared * self.length
-        self.scale = self.size**-0.5 if scale is None and self.size else scale or 0.0
+        self.scale = _scale(q, scale)
         self.causal = causal
         self.q, self.k, self.v = self.queries(q), self._stacks(k), self._stacks(v)
         self.mask: Array | None = None  # (N, H, r, L, S): what is added, or True at what is hidden
@@ -67,7 +80,7 @@ class _Problem:
         step = self.rows
         if self.rows * self.keys > _BLOCK:
             step = max(16, _BLOCK // self.keys)
-        for group in kernels.attention.split_stacks(*self.groups, several):
+        for group in _split_stacks(*self.groups, several):
             for r in range(0, max(self.rows, 1), max(step, 1)):
                 yield *group, slice(r, min(r + step, self.rows))
 
@@ -124,6 +137,34 @@ def _attend_few(q: Array, k: Array, v: Array, scale: float | None) -> tuple[Arra
     return y, logs[..., 0]
 
 
+def _scale(q: Array, scale: float | None) -> float:
+    return float(q.shape[-1] ** -0.5 if scale is None and q.shape[-1] else scale or 0.0)
+
+
+def _pays(q: Array, k: Array) -> bool:
+    """Whether kernels are asked: for what NumPy takes dozens of calls for."""
+    return bool(q.size and q.size // q.shape[-1] * k.shape[-2] >= kernels.LEAST >> 6)
+
+
+def _attend_by_kernel(
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Array | None,
+    causal: bool,
+    scale: float | None,
+    like_queries: bool,
+) -> tuple[Array, Array] | None:
+    over = mask if mask is None else _wide(mask)
+    arrays = _wide(q), _wide(k), _wide(v)
+    found = kernels.attention.attention(*arrays, over, causal, _scale(q, scale), like_queries)
+    if found is None or found[0].dtype is q.dtype:
+        return found
+    out = empty_like(found[0], q.dtype)
+    out[...] = found[0]
+    return out, found[1]
+
+
 def attention(
     q: Array,
     k: Array,
@@ -138,6 +179,10 @@ def attention(
     Rows without any key to look at become zero. Leading dimensions of `q` and `k` are equal, but
     the last of them may be a multiple in `q`. The result is laid out like `q`, or in C order.
     """
+    if _pays(q, k):
+        found = _attend_by_kernel(q, k, v, mask, causal, scale, like_queries)
+        if found is not None:
+            return found
     if mask is None and not causal and q.size <= _FEW:
         few = _attend_few(q, k, v, scale)
         if few is not None:
@@ -152,10 +197,6 @@ def attention(
         result = out.reshape(*p.groups, p.rows, v.shape[-1])  # a view, where the sizes merge
     else:
         result = np.empty((*p.groups, p.rows, v.shape[-1]), kind)
-    if mask is None and prod(p.groups) * p.rows * p.keys >= kernels.LEAST:
-        found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length, result)
-        if found is not None:
-            return _write_result(result, out), found.reshape(q.shape[:-1])
     logs = np.empty((*p.groups, p.rows), kind)
     for part in p.blocks():
         s = p.scores(part)
@@ -164,12 +205,6 @@ def attention(
             result[part] = 0
             logs[part] = -np.inf
             continue
-        if s.size >= kernels.LEAST:
-            found = kernels.attention.weights(s)
-            if found is not None:
-                logs[part] = found
-                matrix_product(s, values, out=result[part])
-                continue
         top = s.max(-1, keepdims=True)
         if mask is not None:
             np.maximum(top, np.finfo(kind).min, out=top)
@@ -211,21 +246,17 @@ def attention_backward(
     scale: float | None,
 ) -> tuple[Array, Array, Array]:
     """The gradients of `attention` for `q`, `k` and `v`."""
+    if _pays(q, k):
+        arrays = [_wide(x) for x in (g, q, k, v, out, logs)]
+        over = mask if mask is None else _wide(mask)
+        found = kernels.attention.attention_backward(*arrays, over, causal, _scale(q, scale))
+        if found is not None:
+            dq, dk, dv = (x.astype(q.dtype, copy=False) for x in found)
+            return dq, dk, dv
     p = _Problem(q, k, v, mask, causal, scale)
     of_out, result = p.queries(g), p.queries(out)
     inner = np.einsum("nhre,nhre->nhr", of_out, result)
     lse = logs.reshape(inner.shape)
-    if mask is None and lse.size * p.keys >= kernels.LEAST:
-        found = kernels.attention.attention_backward(
-            of_out, p.q, p.k, p.v, inner, lse, causal, p.scale, p.length
-        )
-        if found is not None:
-            dq, dk, dv = found
-            return (
-                dq.reshape(q.shape).astype(q.dtype, copy=False),
-                dk.reshape(k.shape).astype(k.dtype, copy=False),
-                dv.reshape(v.shape).astype(v.dtype, copy=False),
-            )
     dq = np.empty_like(p.q)
     dk, dv = np.zeros_like(p.k), np.zeros_like(p.v)
     for part in p.blocks():
@@ -233,13 +264,10 @@ def attention_backward(
         s = p.scores(part)
         go = of_out[part]
         d = matrix_product(go, p.v[group].swapaxes(-1, -2))
-        if s.size < kernels.LEAST or not kernels.attention.weights_backward(
-            s, d, lse[part], inner[part]
-        ):
-            s -= lse[part][..., None]
-            np.exp(s, s)
-            d -= inner[part][..., None]
-            d *= s
+        s -= lse[part][..., None]
+        np.exp(s, s)
+        d -= inner[part][..., None]
+        d *= s
         dv[group] += matrix_product(s.swapaxes(-1, -2), go)
         dq[part] = matrix_product(d, p.k[group])
         dk[group] += matrix_product(d.swapaxes(-1, -2), p.q[part])

@@ -24,8 +24,6 @@ from ..lowering.gemm import SHARED, Matrix, blocks_of, narrow_form
 from . import driver
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..._array.annotations import RawType
     from ..._base.annotations import AnyCallable, Arguments, Shape
     from ..._formula.ir import Group
@@ -177,20 +175,6 @@ class Frames:
         suffix = type_of(value.dtype).suffix
         return driver.addresses()[f"branch_{suffix}"], frame, 1
 
-    def numbers(self, values: list[int]) -> int:
-        """Whole numbers in words, for operands that are told by the first one's place."""
-        start = len(self.plain)
-        self.plain += values
-        return start
-
-    def scalar(self, dtype: RawType, x: float) -> int:
-        """A number in a word, for an operand of kind `s`."""
-        start = len(self.plain)
-        single = dtype.name == "float32"
-        self.plain.append(int.from_bytes(struct.pack("f", x) + b"\0" * 4, "little") if single
-                          else float_word(x))  # fmt: skip
-        return start
-
     def rows(
         self,
         formula: AnyCallable,
@@ -199,12 +183,9 @@ class Frames:
         rows: int,
         columns: int,
         operands: Arguments,
-        outputs: Sequence[object],
+        outputs: Arguments,
     ) -> tuple[int, int, int]:
-        """A formula on rows: (value, offset in bytes, elements from row to row) of each operand.
-
-        A number in place of a value is the place of a word.
-        """
+        """A formula on rows: (value, offset in bytes, elements from row to row) of each operand."""
         group = _formula(formula, kinds, DTYPES[dtype.name])
         count = -(-columns // target.lanes(type_of(dtype)))
         address = kernel_address(group, count if count <= REGISTERS else None, False)
@@ -214,10 +195,7 @@ class Frames:
         self.plain[frame : frame + 4] = [rows, columns, rows * columns, rows]
         for k, (v, offset, stride) in enumerate([*operands, *outputs]):
             word = frame + 4 + k
-            if type(v) is Value:
-                self._point(word, v, offset)
-            else:
-                self.fixups.append((word, v + offset // 8))
+            self._point(word, v, offset)
             self.plain[word + len(operands) + len(outputs)] = stride
         return address, frame, 1
 
@@ -278,17 +256,16 @@ class Frames:
         address = narrow.load(type_of(c.value.dtype), form)
         return address, self.words_of(words), 1
 
-    def turn(self, to: Value, b: Matrix, offset: int = 0,
-             whole: bool = False) -> tuple[tuple[int, int, int], Matrix]:  # fmt: skip
+    def turn(self, to: Value, b: Matrix) -> tuple[tuple[int, int, int], Matrix]:
         """A call that turns a matrix whose columns lie in order, and the matrix in its new room."""
         rows, columns = b.columns, b.rows
-        grain = 64 if rows * columns >= THREADED and not whole else rows
+        grain = 64 if rows * columns >= THREADED else rows
         chunks = -(-rows // grain)
-        words = [(b.value, b.offset), (to, offset), rows, columns, b.right, rows, 0, 0, grain,
+        words = [(b.value, b.offset), to, rows, columns, b.right, rows, 0, 0, grain,
                  chunks]  # fmt: skip
         self.threaded = self.threaded or chunks > 1
         call = transpose.load(type_of(b.value.dtype)), self.words_of(words), chunks
-        return call, Matrix(to, b.rows, b.columns, b.columns, 1, offset)
+        return call, Matrix(to, b.rows, b.columns, b.columns, 1)
 
     def in_turn(self, address: int, frame: int, chunks: int) -> tuple[int, int, int]:
         """A call of a function for all chunks, one after the other."""

@@ -17,6 +17,7 @@ from .gemm import SHARED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..._array.kernels.launches import Launches
     from ..._base.annotations import Shape
     from ..assembly.lower import ExecutablePlan
     from ..assembly.plan import Plan
@@ -62,6 +63,46 @@ def chain_rows(
     return machine.chain(
         [steps_of(first, min(each, rows - first)) for first in range(0, rows, each)]
     )
+
+
+def write_launches(
+    machine: ExecutablePlan, launches: Launches, places: Sequence[Value | None]
+) -> list[Call]:
+    """The calls of launches, whose arrays have these places; the first is memory of their own."""
+    found = [machine.call("fill", [(places[0], at), some]) for at, some in launches.zeros]
+    for one in launches.calls:
+        words: list[Any] = list(one.words)
+        for word, (array, offset) in one.places:
+            words[word] = (places[array], offset)
+        frame = machine.words_of(words)
+        if one.shared and one.chunks > 1:
+            machine.threaded = True
+            found.append((one.function, frame, one.chunks))
+        elif one.chunks > 1:
+            found.append(machine.in_turn(one.function, frame, one.chunks))
+        else:
+            found.append((one.function, frame, 1))
+    return found
+
+
+def room_of(plan: Plan, launches: Launches, like: Value) -> Value:
+    """The memory that launches need."""
+    return plan.scratch(like, (-(-launches.size // like.dtype.itemsize),))
+
+
+def launch_command(
+    plan: Plan, launches: Launches | None, places: list[Value | None], reads: list[Value],
+    outputs: list[Value],
+) -> Command | None:  # fmt: skip
+    """The command that makes the calls of launches on some arrays."""
+    if launches is None:
+        return None
+    room = room_of(plan, launches, outputs[0])
+
+    def write(machine: ExecutablePlan) -> list[Call]:
+        return write_launches(machine, launches, [room, *places])
+
+    return Command(reads, [*outputs, room], write)
 
 
 # ---- tables --------------------------------------------------------------------------------------

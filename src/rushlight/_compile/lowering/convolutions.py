@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..._array.kernels import convolution
 from ..._array.kernels.convolution import pair
@@ -11,13 +11,12 @@ from ..._array.kernels.launches import Form
 from ..._array.memory.parallel import get_num_threads
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
-from .commands import Call, Command, is_own
+from .commands import Call, Command, is_own, room_of, write_launches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..._array.kernels.convolution import Ways
-    from ..._array.kernels.launches import Launches
     from ..._base.annotations import Shape
     from ..assembly.lower import ExecutablePlan
     from ..assembly.plan import Plan
@@ -112,28 +111,10 @@ def _command(plan: Plan, ways: Ways | None, values: list[Value | None]) -> Comma
     if ways is None or out is None:
         return None
     tries = [one for one in (ways.first, ways.last) if one is not None]
-    size = out.dtype.itemsize
-    rooms = [plan.scratch(out, (-(-one.size // size),)) for one in tries]
-
-    def frames(machine: ExecutablePlan, launches: Launches, room: Value) -> list[Call]:
-        places = [room, *values]
-        found = [machine.call("fill", [(room, at), some]) for at, some in launches.zeros]
-        for one in launches.calls:
-            words: list[Any] = list(one.words)
-            for word, (array, offset) in one.places:
-                words[word] = (places[array], offset)
-            frame = machine.words_of(words)
-            if one.shared and one.chunks > 1:
-                machine.threaded = True
-                found.append((one.function, frame, one.chunks))
-            elif one.chunks > 1:
-                found.append(machine.in_turn(one.function, frame, one.chunks))
-            else:
-                found.append((one.function, frame, 1))
-        return found
+    rooms = [room_of(plan, one, out) for one in tries]
 
     def write(machine: ExecutablePlan) -> list[Call]:
-        made = [frames(machine, one, room) for one, room in zip(tries, rooms)]
+        made = [write_launches(machine, one, [room, *values]) for one, room in zip(tries, rooms)]
         if ways.first is None:
             return made[0]
         at, size = ways.first.checks or (0, 0)

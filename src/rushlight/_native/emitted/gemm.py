@@ -68,15 +68,21 @@ def emit(type: Type) -> Module:
     """The module with the product `gemm`."""
     module = Module("gemm")
     lanes = target.lanes(type)
+    rows = _rows(module, type, lanes, emit_panels(module, type))
+    _chunks(module, type, _product(module, type, lanes, rows))
+    return module
+
+
+def emit_panels(module: Module, type: Type) -> list[tuple[int, Function]]:
+    """Products with panels of B, internal to a module, by their vectors of columns: the widest
+    first, at last one that is masked."""
+    lanes = target.lanes(type)
     wide = target.machine().registers >= 32
     heights, widths = ((6, 4, 2, 1), (4, 2, 1)) if wide else ((4, 2, 1), (2, 1))
     # Where masks are registers, whole vectors are read as quickly through one.
     plain = widths[:-1] if target.machine().width == 64 else widths
     panels = [(w, _panel(module, type, lanes, heights, w, False)) for w in plain]
-    panels.append((1, _panel(module, type, lanes, heights, 1, True)))
-    rows = _rows(module, type, lanes, panels)
-    _chunks(module, type, _product(module, type, lanes, rows))
-    return module
+    return [*panels, (1, _panel(module, type, lanes, heights, 1, True))]
 
 
 # What a panel gets: the places of A, B and C, the sizes, the strides, and how to end.
