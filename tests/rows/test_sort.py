@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -244,3 +245,48 @@ def test_the_dimension_of_runs_is_a_whole_number() -> None:
             with pytest.raises(TypeError, match=said):
                 call(x, dim=wrong)
     assert x.unique_consecutive(dim=torch.tensor(0)).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.int64, torch.float16])
+@pytest.mark.parametrize("largest", [False, True])
+def test_the_first_of_short_rows_are_those_of_a_stable_sort(kind: Any, largest: bool) -> None:
+    rng = np.random.default_rng(0)
+    for n in (4, 20, 64, 65, 300):
+        x = torch.from_numpy(rng.integers(-5, 5, (70, n))).to(kind)
+        if kind.is_floating_point:
+            x[::3, ::4] = float("nan")
+            x[1::3, ::2] = -0.0
+        order = x.sort(dim=1, descending=largest, stable=True)
+        for k in {1, n // 4, n // 2, n // 2 + 1}:
+            values, places = x.topk(k, 1, largest)
+            assert torch.equal(places, order.indices[:, :k])
+            assert values.numpy().tobytes() == order.values[:, :k].contiguous().numpy().tobytes()
+            assert torch.equal(x.t().topk(k, 0, largest).indices, places.t())
+
+
+def test_medians_of_all_elements() -> None:
+    rng = np.random.default_rng(1)
+    for kind in (torch.float32, torch.float64, torch.int64, torch.int32, torch.float16):
+        for size in (1, 2, 9, 1000, 10_001):
+            x = torch.from_numpy(rng.integers(-50, 50, size)).to(kind)
+            wanted = np.sort(x.numpy())[(size - 1) // 2]
+            assert x.median().item() == x.nanmedian().item() == wanted
+            assert x.median().dtype is kind and x.median().shape == ()
+            if kind.is_floating_point and size > 2:
+                x[size // 2] = float("nan")
+                assert x.median().isnan()
+                rest = np.sort(np.delete(x.numpy(), size // 2))
+                assert x.nanmedian().item() == rest[(size - 2) // 2]
+                assert torch.full_like(x, float("nan")).nanmedian().isnan()
+
+
+def test_products_of_many() -> None:
+    rng = np.random.default_rng(2)
+    for kind in (torch.float32, torch.float64):
+        x = torch.from_numpy(rng.random((300, 401)) * 0.02 + 0.99).to(kind)
+        wanted = np.prod(x.numpy().astype(np.float64))
+        assert abs(x.prod().item() / wanted - 1) < 1e-4
+        x[7, 7] = 0.0
+        assert x.prod().item() == 0 and x.prod().shape == ()
+        x[8, 8] = float("nan")
+        assert x.prod().isnan()

@@ -90,14 +90,18 @@ def topk(
         )
     if x.ndim == 0:
         return x.copy(), np.zeros((), _INT64)
+    places: Array | None
     if k == 1 and size and x.dtype.kind != "V":
-        places = (np.ndarray.argmax if largest else _first_smallest)(x, axis, None, keepdims=True)
-    elif 0 < k * 4 < size and size > _FEW:
-        found: tuple[Array, Array] | None = first_along(x, axis, k, bool(largest))
+        find = np.ndarray.argmax if largest else _first_smallest
+        places = np.asarray(find(x, axis, None, keepdims=True))
+    else:
+        apt = 0 < k * 4 < size or 0 < k * 2 <= size <= _FEW
+        found: tuple[Array, Array] | None = first_along(x, axis, k, bool(largest)) if apt else None
         if found is not None:
             return found
-        places = _few_places(_orderable(x), k, axis, largest)
-    else:
+        few = 0 < k * 4 < size and size > _FEW
+        places = _few_places(_orderable(x), k, axis, largest) if few else None
+    if places is None:
         places = _first(order(x, axis, largest), k, axis)
     places = np.array(places, order="C")  # even where sizes are 1
     return take_places(x, places, axis), places
@@ -281,6 +285,9 @@ def median(x: Array, ignore_nan: bool = False) -> Array:
         return _nan_as(x.dtype)
     if x.dtype.kind in "bc":
         raise NotImplementedError(errors.not_implemented("median_cpu", name_of(x.dtype)))
+    found = rank_along(flat, 0, (flat.size - 1) // 2, "i" if ignore_nan else "f")
+    if found is not None:
+        return found[0]
     flat_ = _orderable(flat)
     if flat_.dtype.kind == "f":
         nan = np.isnan(flat_)
