@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.lazy import later
+from ..._native.ufunc_loops import along
 from .. import kernels
 from ..types import convert_array, from_raw, is_half, to_raw
 from .folds import by_memory_order, fold
@@ -284,6 +285,9 @@ def prod(
     if axis is None and x.size >= _LARGE and x.flags.c_contiguous:
         # Many running products at once: one alone waits for each multiplication.
         flat = x.reshape(-1)
+        known = along("multiply", flat, 0)
+        if known is not None:
+            return np.reshape(known, (1,) * x.ndim if keepdim else ())
         whole = flat.size // _LANES * _LANES
         lanes = _multiply(flat[:whole].reshape(-1, _LANES), 0)
         total = np.multiply(_multiply(lanes), _multiply(flat[whole:]))
