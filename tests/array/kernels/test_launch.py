@@ -1,19 +1,20 @@
 """How kernels are called: what they refuse, how rows are cut, and what happens without LLVM."""
 
 import warnings
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rushlight._array import kernels
-from rushlight._array.elementwise import erf
+from rushlight._array.elementwise import erf, gated_linear
 from rushlight._array.nn import class_losses
 from rushlight._array.optimizers.rule import Rule, constants
 
 pytest.importorskip("llvmlite")
 from rushlight._array.kernels import launch
-from rushlight._formula import gelu as gelu_of
+from rushlight._formula import gelu as gelu_of, words
 from rushlight._native.llvm import target
 from rushlight._table.nn.normalization import LAYER_NORM
 from rushlight._table.reduce.softmax import SOFTMAX
@@ -180,3 +181,11 @@ def test_the_mean_over_no_row_is_nan() -> None:
 def test_a_large_gelu_of_a_slice_is_that_of_its_copy() -> None:
     x = numbers(400, 200)[:, ::2]
     np.testing.assert_allclose(erf.gelu(x), erf.gelu(x.copy()), rtol=1e-5, atol=1e-6)
+
+
+def test_formulas_that_kernels_share_keep_their_names() -> None:
+    """A kernel is looked up by its text, in which the name stands."""
+    for name, function in vars(words).items():
+        if isinstance(function, FunctionType) and function.__module__ == words.__name__:
+            assert function.__name__ in (name, "word") or name.startswith("_"), name
+    assert gated_linear._gate.formula is words.gate

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..annotations import Array
 
 
-_gate: Final = generate("glu", words.gate, ("a", "b"), {})
+_gate: Final = generate("gate", words.gate, ("a", "b"), {})
 _FEW: Final = 512
 #: The same of few elements.
 _small_gate: Final = take_chains(_gate, lambda: None, "ff")
