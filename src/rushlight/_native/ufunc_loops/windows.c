@@ -158,11 +158,6 @@ static PyObject *means(PyObject *const *args)
     return (PyObject *)out;
 }
 
-static double number_at(const char *x, int type, npy_intp place)
-{
-    return type == 0 ? ((const float *)x)[place] : ((const double *)x)[place];
-}
-
 /* Where in its plane the winner of a window lies; what is outside stands for the first inside. */
 static npy_int64 locate(const Pool *p, const npy_intp *at, npy_intp won)
 {
@@ -175,36 +170,51 @@ static npy_int64 locate(const Pool *p, const npy_intp *at, npy_intp won)
     return found[0] * p->size[1] + found[1];
 }
 
-/* The largest element of each window and its place: the first one; of NaN, which are larger than
-   everything, the last. Whether no zeros of both signs are the largest, whose order is NumPy's. */
-static int find_largest(const Pool *p, int type, const char *x, char *out, npy_int64 *places)
+/* The taps of a window that lie in the plane: from which to which, and the place of the first. */
+static void cut_taps(const Pool *p, int d, npy_intp at, npy_intp *from, npy_intp *to, npy_intp *place)
 {
-    npy_intp item = type == 0 ? 4 : 8, at[2];
-    for (npy_intp n = 0; n < p->planes; n++, x += p->size[0] * p->size[1] * item)
-        for (at[0] = 0; at[0] < p->out[0]; at[0]++)
-            for (at[1] = 0; at[1] < p->out[1]; at[1]++, out += item) {
-                double best = -INFINITY;
-                npy_intp won = 0;
-                for (npy_intp tap = 0; tap < p->k[0] * p->k[1]; tap++) {
-                    npy_intp h = at[0] * p->stride[0] - p->pad[0] + tap / p->k[1] * p->dilation[0];
-                    npy_intp w = at[1] * p->stride[1] - p->pad[1] + tap % p->k[1] * p->dilation[1];
-                    int inside = h >= 0 && h < p->size[0] && w >= 0 && w < p->size[1];
-                    double value = inside ? number_at(x, type, h * p->size[1] + w) : -INFINITY;
-                    if (tap == 0)
-                        best = value;
-                    else if (isnan(value) || value > best)
-                        best = value, won = tap;
-                    else if (value == 0 && best == 0 && signbit(value) != signbit(best))
-                        return 0;
-                }
-                if (type == 0)
-                    *(float *)out = (float)best;
-                else
-                    *(double *)out = best;
-                *places++ = locate(p, at, won);
-            }
-    return 1;
+    npy_intp start = at * p->stride[d] - p->pad[d], step = p->dilation[d];
+    npy_intp left = p->size[d] - start; /* elements from the first tap to the end */
+    *from = start < 0 ? (-start + step - 1) / step : 0;
+    *to = left <= 0 ? 0 : (left + step - 1) / step;
+    *to = *to < p->k[d] ? *to : p->k[d];
+    *place = start + *from * step;
 }
+
+/* The largest element of each window and its place: the first one; of NaN, which are larger than
+   everything, the last. What is outside is smaller than all, and comes first where the first tap is
+   outside. Whether no zeros of both signs are the largest, whose order is NumPy's. */
+#define FIND_LARGEST(NAME, TYPE)                                                                \
+    static int NAME(const Pool *p, const TYPE *x, TYPE *out, npy_int64 *places)                 \
+    {                                                                                           \
+        npy_intp at[2], a0, a1, h0, b0, b1, w0, width = p->size[1];                             \
+        for (npy_intp n = 0; n < p->planes; n++, x += p->size[0] * width)                       \
+            for (at[0] = 0; at[0] < p->out[0]; at[0]++) {                                       \
+                cut_taps(p, 0, at[0], &a0, &a1, &h0);                                           \
+                for (at[1] = 0; at[1] < p->out[1]; at[1]++) {                                   \
+                    cut_taps(p, 1, at[1], &b0, &b1, &w0);                                       \
+                    int outside = a0 > 0 || b0 > 0 || a1 <= a0 || b1 <= b0;                     \
+                    TYPE best = outside ? (TYPE)-INFINITY : x[h0 * width + w0];                 \
+                    npy_intp won = 0;                                                           \
+                    for (npy_intp a = a0; a < a1; a++) {                                        \
+                        const TYPE *row = x + (h0 + (a - a0) * p->dilation[0]) * width + w0;    \
+                        for (npy_intp b = b0; b < b1; b++, row += p->dilation[1]) {             \
+                            TYPE value = *row;                                                  \
+                            if (value > best || value != value)                                 \
+                                best = value, won = a * p->k[1] + b;                            \
+                            else if (value == 0 && best == 0 && signbit(value) != signbit(best))\
+                                return 0;                                                       \
+                        }                                                                       \
+                    }                                                                           \
+                    *out++ = best;                                                              \
+                    *places++ = locate(p, at, won);                                             \
+                }                                                                               \
+            }                                                                                   \
+        return 1;                                                                               \
+    }
+
+FIND_LARGEST(find_largest_float, float)
+FIND_LARGEST(find_largest_double, double)
 
 static PyObject *largest(PyObject *const *args)
 {
@@ -216,8 +226,11 @@ static PyObject *largest(PyObject *const *args)
     PyArrayObject *out = new_result(x, floats[type], &p);
     PyArrayObject *places = out == NULL ? NULL : new_result(x, integers, &p);
     PyObject *both = NULL;
-    if (places != NULL && find_largest(&p, type, PyArray_BYTES(x), PyArray_BYTES(out),
-                                       (npy_int64 *)PyArray_BYTES(places)))
+    npy_int64 *to = places == NULL ? NULL : (npy_int64 *)PyArray_BYTES(places);
+    if (places != NULL &&
+        (type == 0 ? find_largest_float(&p, (float *)PyArray_BYTES(x), (float *)PyArray_BYTES(out), to)
+                   : find_largest_double(&p, (double *)PyArray_BYTES(x),
+                                         (double *)PyArray_BYTES(out), to)))
         both = PyTuple_Pack(2, out, places);
     Py_XDECREF(out);
     Py_XDECREF(places);
