@@ -223,7 +223,8 @@ def plain_lists(lists: Any, args: Positional, kwargs: Keywords) -> bool:
     """Whether the lists at these places hold nothing but ints, or nothing but tensors."""
     for place in lists:
         items = args[place] if type(place) is int else kwargs[place]
-        if _INT.issuperset(map(type, items)):
+        kinds = set(map(type, items))
+        if kinds <= _INT or (len(kinds) == 1 and issubclass(kinds.pop(), TensorBase)):
             continue
         for item in items:
             if type(item) is not int and not isinstance(item, TensorBase):

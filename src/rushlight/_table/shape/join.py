@@ -165,14 +165,14 @@ def _join(tensors: Any, dim: int, out: Tensor | None) -> Any:
 @composite("")
 def hstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their second dimension; vectors along their only one."""
-    found = [atleast_1d(x) for x in _list(tensors, "hstack")]
+    found = [_one_dimension(x) for x in _list(tensors, "hstack")]
     return _join(found, 0 if found[0]._raw.ndim == 1 else 1, out)
 
 
 @composite("")
 def vstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their first dimension; vectors as rows."""
-    return _join([atleast_2d(x) for x in _list(tensors, "vstack")], 0, out)
+    return _join([_two_dimensions(x) for x in _list(tensors, "vstack")], 0, out)
 
 
 composite("", name="row_stack")(vstack)
@@ -181,7 +181,7 @@ composite("", name="row_stack")(vstack)
 @composite("")
 def dstack(tensors: object, *, out: Tensor | None = None) -> Tensor:
     """The tensors joined along their third dimension."""
-    return _join([atleast_3d(x) for x in _list(tensors, "dstack")], 2, out)
+    return _join([_three_dimensions(x) for x in _list(tensors, "dstack")], 2, out)
 
 
 @composite("")
