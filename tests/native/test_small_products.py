@@ -17,16 +17,17 @@ from rushlight._array.linalg import matmul
 from rushlight._array.nn import class_losses, small_rows
 from rushlight._native import ufunc_loops
 from rushlight._table import ROWS
-from rushlight._table.linalg.matmul import _linear_2d, mm
+from rushlight._table.linalg.matmul import _linear_2d, bmm, mm
 from rushlight._table.nn.class_loss import _cross_entropy
 from rushlight._table.rows import small_arrays
 from tests.native.loops import Plain, module, same
 
 Function = Callable[..., Any]
 SOFTMAX, LOG_SOFTMAX = ROWS["softmax"][0], ROWS["log_softmax"][0]
-SHORT = (_linear_2d, mm, _cross_entropy, SOFTMAX, LOG_SOFTMAX)
+SHORT = (_linear_2d, mm, bmm, _cross_entropy, SOFTMAX, LOG_SOFTMAX)
 FORWARDS: dict[str, Function] = {
     "linear": matmul.linear, "mm": matmul.mm, "addmm": matmul.addmm, "mv": matmul.mv,
+    "bmm": matmul.bmm, "baddbmm": matmul.baddbmm,
     "cross_entropy": class_losses.cross_entropy, "softmax": SOFTMAX.op.raw,
     "log_softmax": LOG_SOFTMAX.op.raw,
 }  # fmt: skip
@@ -348,7 +349,7 @@ def test_operations_of_the_table_have_short_ways(monkeypatch: pytest.MonkeyPatch
                 counted += 1
         finally:
             op.small, op.small_formulas = former
-    assert counted == 4 + 3 + 2 + 2 + 2
+    assert counted == 4 + 3 + 3 + 2 + 2 + 2
     for module_name, name in small_arrays.KNOWN:
         function = FORWARDS[name]
         assert (function.__module__ or "").endswith(module_name) and function.__name__ == name
@@ -466,3 +467,52 @@ def test_threads_share_the_functions() -> None:
     for one in threads:
         one.join()
     assert not wrong
+
+
+def _stacks(rng: Any, kind: str, shape: tuple[int, ...]) -> list[Any]:
+    """A stack of matrices in several layouts."""
+    x = rng.standard_normal(shape).astype(kind)
+    wide = rng.standard_normal((shape[0] * 2, *shape[1:])).astype(kind)
+    return [x, x.swapaxes(1, 2).copy().swapaxes(1, 2), wide[::2], wide[::-2],
+            np.broadcast_to(x[:1], shape), np.asfortranarray(x), np.repeat(x, 2, 2)[:, :, ::2],
+            x.astype("f8" if kind == "f4" else "f4"), x[0]]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_products_of_stacks(built: Any, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    plains = Plain(matmul.bmm), Plain(matmul.baddbmm)
+    plain_self, plain_mat2 = (Plain(f) for f in bmm.op.formulas)
+    of_self = ufunc_loops.short("Product", plain_self, "-pQ")
+    of_mat2 = ufunc_loops.short("Product", plain_mat2, "-qP")
+    stacks = ufunc_loops.short("Product", plains[0], "pq")
+    baddbmm = ufunc_loops.short("Product", plains[1], "cpq11")
+    calls = 0
+    for n, i, j, k in [
+        (1, 1, 1, 1), (2, 4, 4, 4), (3, 1, 5, 2), (5, 3, 1, 4), (4, 2, 3, 1), (0, 2, 3, 4),
+        (2, 0, 3, 1), (2, 3, 0, 1), (8, 16, 16, 16), (12, 40, 64, 40),
+    ]:  # fmt: skip
+        for a in _stacks(rng, kind, (n, i, j)) if n else [np.zeros((0, i, j), kind)]:
+            for b in _stacks(rng, kind, (n, j, k)) if n else [np.zeros((0, j, k), kind)]:
+                c = rng.standard_normal((n, i, k)).astype(kind)
+                for made, plain, args in (
+                    (stacks, plains[0], (a, b)), (of_self, plain_self, (xp, c, b)),
+                    (of_mat2, plain_mat2, (xp, c, a)), (baddbmm, plains[1], (c, a, b, 1, 1)),
+                    (baddbmm, plains[1], (c[:, :1], a, b, 1, 1.0)),
+                    (baddbmm, plains[1], (c, a, b, 1, 0.5)),
+                    (baddbmm, plains[1], (None, a, b, 1, 1)),
+                ):  # fmt: skip
+                    try:
+                        wanted = plain.function(*args)
+                    except Exception as error:
+                        with pytest.raises(type(error)):
+                            made(*args)
+                        continue
+                    found = made(*args)
+                    assert same(found, wanted)
+                    calls += 1
+    assert calls > 300
+    with pytest.raises(RuntimeError):
+        stacks(np.zeros((2, 3, 4), kind), np.zeros((2, 3, 4), kind))
+    with pytest.raises(RuntimeError):
+        stacks(np.zeros((2, 3, 4), kind), np.zeros((3, 4, 3), kind))

@@ -144,9 +144,10 @@ def short(kind: str, plain: AnyCallable, letters: str) -> AnyCallable:
 
     Of each kind the letters say what the arguments are.
 
-    - `"Product"`: "a" and "b" for the operands, "A" and "B" where they stand transposed, "v" for a
-      vector, "c" for a bias or None, "1" for numbers that must be one, "g" and "s" for an array
-      whose columns are summed and the shape of the result, "-" for what isn't read.
+    - `"Product"`: "a" and "b" for the operands, "p" and "q" for stacks of matrices, in capitals
+      where they stand transposed, "v" for a vector, "c" for a bias or None, "1" for numbers that
+      must be one, "g" and "s" for an array whose columns are summed and the shape of the result,
+      "-" for what isn't read.
     - `"Entropy"`: "xtri" for logits, targets, the reduction and the ignored class, "gxtri" for the
       gradient, maybe behind "-".
     - `"Softmax"`: "sdn" for softmax, "ldn" for its logarithm: an array, the dimension and None;

@@ -162,17 +162,71 @@ static int is_one(PyObject *x)
     return PyLong_CheckExact(x) && PyLong_AsLongAndOverflow(x, &overflow) == 1;
 }
 
-/* Letters: "a" and "b" for the operands, "A" and "B" for transposed ones, "c" for a bias or None,
+/* Reads a stack of matrices, each of which lies as `read_matrix` has it; how many there are, or 0. */
+static npy_intp read_stack(PyObject *x, int transposed, Matrix *m, npy_intp *apart, int *type)
+{
+    int found = type_of(x);
+    PyArrayObject *array = (PyArrayObject *)x;
+    if (found < 0 || (*type >= 0 && found != *type) || PyArray_NDIM(array) != 3)
+        return 0;
+    *type = found;
+    npy_intp item = found == 0 ? 4 : 8;
+    int row = 1 + transposed, column = 2 - transposed;
+    *m = (Matrix){PyArray_BYTES(array), PyArray_DIM(array, row), PyArray_DIM(array, column),
+                  PyArray_STRIDE(array, row), PyArray_STRIDE(array, column)};
+    *apart = PyArray_STRIDE(array, 0);
+    return (m->by_column == item && m->by_row == item * m->columns) ||
+                   (m->by_row == item && m->by_column == item * m->rows)
+               ? PyArray_DIM(array, 0)
+               : 0;
+}
+
+/* Products of stacks of matrices, each maybe transposed, maybe added to an array of their shape. In
+   gradients one multiplication for each element is none of BLAS's. */
+static PyObject *multiply_stacks(PyObject *const *both, const int *transposed, PyArrayObject *c)
+{
+    Matrix a, b;
+    npy_intp by[2];
+    int type = -1;
+    npy_intp count = read_stack(both[0], transposed[0], &a, &by[0], &type);
+    if (count < 1 || read_stack(both[1], transposed[1], &b, &by[1], &type) != count ||
+        (a.columns == 1 && (transposed[0] || transposed[1])) || a.columns != b.rows ||
+        a.rows < 1 || b.columns < 1 || b.rows < 1 || a.rows > WORK || b.columns > WORK ||
+        b.rows > WORK || count > WORK)
+        return NULL;
+    npy_intp work = a.rows * b.columns, item = type == 0 ? 4 : 8;
+    if (work >= WORK || work * b.rows >= WORK || work * b.rows * count >= WORK)
+        return NULL;
+    npy_intp sizes[3] = {count, a.rows, b.columns};
+    if (c != NULL && (type_of((PyObject *)c) != type || PyArray_NDIM(c) != 3 || !is_dense(c) ||
+                      !PyArray_CompareLists(PyArray_DIMS(c), sizes, 3)))
+        return NULL;
+    PyArrayObject *out = new_array(floats[type], 3, sizes);
+    if (out == NULL)
+        return NULL;
+    char *places[3] = {a.place, b.place, PyArray_BYTES(out)};
+    npy_intp counts[4] = {count, a.rows, a.columns, b.columns};
+    npy_intp steps[9] = {by[0], by[1], item * work, a.by_row, a.by_column, b.by_row, b.by_column,
+                         item * b.columns, item};
+    matmul.call[type](places, counts, steps, matmul.data[type]);
+    if (c != NULL)
+        add_bias(type, PyArray_BYTES(out), 1, work * count, PyArray_BYTES(c), 1);
+    return (PyObject *)out;
+}
+
+/* Letters: "p" and "q" for stacks of matrices, "P" and "Q" for transposed ones; "a" and "b" for the operands, "A" and "B" for transposed ones, "c" for a bias or None,
    "v" for a vector in place of the second,
    "1" for numbers that must be one, "g" and "s" for a sum of columns, "-" for what isn't read. */
 static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
 {
     Matrix a = {0}, b = {0};
-    PyObject *bias = NULL, *g = NULL;
-    int type = -1, first = 0, vector = 0;
+    PyObject *bias = NULL, *g = NULL, *both[2] = {NULL, NULL};
+    int type = -1, first = 0, vector = 0, turned[2] = {0, 0};
     for (int k = 0; letters[k]; k++) {
         int fine = 1;
         switch (letters[k]) {
+        case 'p': case 'P': both[0] = args[k]; turned[0] = letters[k] == 'P'; break;
+        case 'q': case 'Q': both[1] = args[k]; turned[1] = letters[k] == 'Q'; break;
         case 'a': case 'A': fine = read_matrix(args[k], letters[k] == 'A', &a, &type); break;
         case 'b': case 'B': fine = read_matrix(args[k], letters[k] == 'B', &b, &type); break;
         case 'v': vector = 1; fine = read_vector(args[k], &b, type); break;
@@ -184,6 +238,10 @@ static PyObject *multiply_matrices(const char *letters, PyObject *const *args)
         if (!fine)
             return NULL;
     }
+    if (both[0] != NULL && both[1] != NULL)
+        return bias != NULL && Py_TYPE(bias) != &PyArray_Type
+                   ? NULL
+                   : multiply_stacks(both, turned, (PyArrayObject *)bias);
     if (a.place == NULL || b.place == NULL || a.columns != b.rows || a.rows < 1 || b.columns < 1 ||
         b.rows < 1 || a.rows > WORK || b.columns > WORK || b.rows > WORK)
         return NULL;

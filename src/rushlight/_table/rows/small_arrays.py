@@ -61,6 +61,8 @@ KNOWN: Final[dict[tuple[str, str], tuple[str, tuple[str, ...]]]] = {
     ("linalg.matmul", "mm"): ("Product", ("ab", "-aB", "-bA")),
     ("linalg.matmul", "addmm"): ("Product", ("cab11",)),
     ("linalg.matmul", "mv"): ("Product", ("av",)),
+    ("linalg.matmul", "bmm"): ("Product", ("pq", "-pQ", "-qP")),
+    ("linalg.matmul", "baddbmm"): ("Product", ("cpq11",)),
     ("nn.class_losses", "cross_entropy"): ("Entropy", ("xtri", "-gxtri")),
     ("", "softmax"): ("Softmax", ("sdn", "Sod")),
     ("", "log_softmax"): ("Softmax", ("ldn", "Lod")),
