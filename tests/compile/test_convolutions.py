@@ -11,7 +11,7 @@ import rushlight as torch
 from rushlight import nn
 from rushlight._native.llvm import target
 
-pytestmark = pytest.mark.skipif(not target.compiles(), reason="without llvmlite: replayed")
+pytestmark = pytest.mark.skipif(not target.available(), reason="no native code: replayed")
 
 CASES = [
     (nn.Conv2d(16, 16, 3, padding=1), (3, 16, 9, 8)),

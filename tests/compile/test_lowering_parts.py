@@ -11,7 +11,7 @@ from rushlight import nn
 from rushlight._native.llvm import target
 from rushlight.nn import functional as F
 
-pytestmark = pytest.mark.skipif(not target.compiles(), reason="without llvmlite: replayed")
+pytestmark = pytest.mark.skipif(not target.available(), reason="no native code: replayed")
 
 
 def draw(*shape: int) -> Any:

@@ -18,7 +18,7 @@ from rushlight._compile.step import CompiledStep
 from rushlight._native.llvm import target
 from tests.table._samples import CASES, Case
 
-pytestmark = pytest.mark.skipif(not target.compiles(), reason="without llvmlite: replayed")
+pytestmark = pytest.mark.skipif(not target.available(), reason="no native code: replayed")
 
 #: Rows whose samples are of no use here, each with its reason.
 LEFT_OUT = {

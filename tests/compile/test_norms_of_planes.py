@@ -8,7 +8,7 @@ import rushlight as torch
 from rushlight import nn
 from rushlight._native.llvm import target
 
-pytestmark = pytest.mark.skipif(not target.compiles(), reason="without llvmlite: replayed")
+pytestmark = pytest.mark.skipif(not target.available(), reason="no native code: replayed")
 
 
 def draw(*shape: int) -> Any:

@@ -10,7 +10,7 @@ from rushlight import nn
 from rushlight._native.llvm import target
 from rushlight.nn import functional as F
 
-pytestmark = pytest.mark.skipif(not target.compiles(), reason="without llvmlite: replayed")
+pytestmark = pytest.mark.skipif(not target.available(), reason="no native code: replayed")
 
 
 def compiled(function: Any, *args: Any) -> Any:

@@ -10,7 +10,7 @@ from rushlight._compile.step import CompiledStep
 from rushlight._native.llvm import target
 
 F = torch.nn.functional
-pytestmark = pytest.mark.skipif(not target.compiles(), reason="without llvmlite: replayed")
+pytestmark = pytest.mark.skipif(not target.available(), reason="no native code: replayed")
 
 _Function = Callable[[torch.Tensor], Any]
 REDUCTIONS: dict[str, _Function] = {

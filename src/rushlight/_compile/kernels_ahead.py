@@ -26,8 +26,9 @@ from .._table import ROWS
 from ..nn._ground import f as _f
 from . import foreseen_steps
 from .assembly import driver, lower
-from .assembly.call_frames import kernel_address
-from .lowering import copies, optimizer_sweeps
+from .assembly.call_frames import group_of, kernel_address, load_pooling
+from .assembly.kernel_parts import primitives
+from .lowering import copies, lstm, optimizer_sweeps, rnn_gru
 
 #: The options that choose between an optimizer's formulas, and what they may be.
 _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
@@ -43,6 +44,8 @@ _KEYS: Final[dict[str, tuple[Any, ...]]] = {
     "SGD": (False, True), "ASGD": ((1.0, 1.0), (1.0, 0.5)), "RAdam": (1.0, 1e4),
     "NAdam": ((1.0, 1.0),),
 }  # fmt: skip
+#: Windows and steps of the poolings that are foreseen.
+_POOLS: Final = (((2, 2), (2, 2)), ((3, 3), (2, 2)), ((3, 3), (1, 1)))
 
 
 def functions() -> Iterator[Any]:
@@ -84,14 +87,21 @@ def ask_for_steps() -> None:
     """What compiled steps need whatever they compute, and would wait for at their first call."""
     guard_checker.entry()
     builtin_call.start()
-    for name in ("run", "gather", "gemm_f32", "gemm_f64"):  # one of each module
+    for name in ("run", "gather", "gemm_f32", "gemm_f64", "branch_f32"):  # one of each module
         driver.addresses()[name]
     copies.addresses()
     forms = ("dots", *(f"outer {columns}" for columns in range(1, skinny_gemm.MOST + 1)))
     for kind, form in product((F32, F64), forms):
         skinny_gemm.load(kind, form)
     for update in updates(optimizer_sweeps.SWEPT, _STEP_OPTIONS):
-        kernel_address(update.kernel.group("f32"), None, ragged=True)
+        for dtype in ("f32", "f64"):
+            kernel_address(update.kernel.group(dtype), None, ragged=True)
+    for group in primitives():
+        kernel_address(group, None, False)
+    for (formula, kinds), dtype in product((*lstm.FORMS, *rnn_gru.FORMS), ("f32", "f64")):
+        kernel_address(group_of(formula, kinds, dtype), None, False)
+    for type, (window, step) in product((F32, F64), _POOLS):
+        load_pooling(type, window, step)
     for program in foreseen_steps.programs(target.lanes(F32)):
         notes: list[str] = []
         if lower.plan_native(program, notes) is None or notes:

@@ -33,6 +33,11 @@ def words(count: int) -> Array:
     return np.zeros(count, np.int64)
 
 
+def counting(count: int, dtype: str) -> Array:
+    """The numbers from 0 on."""
+    return np.arange(count, dtype=dtype)
+
+
 def array_at(
     memory: Array, offset: int, shape: tuple[int, ...], dtype: RawType, strides: Shape
 ) -> Array:

@@ -16,7 +16,7 @@ from ..._native.emitted import embedding_gradient as scatter, gemm, skinny_gemm 
 from ..._native.emitted.max_pool_plane import max_pool
 from ..._native.fusion.row_loops import REGISTERS, Frame, lower_group
 from ..._native.llvm import loader as engine, target
-from ..._native.llvm.emit import F32, F64, Module, Type
+from ..._native.llvm.emit import F32, F64, Type
 from ..._native.threads import thread_pool as pool
 from ..ir.iteration_values import DTYPES
 from ..ir.program import Value
@@ -51,8 +51,18 @@ def kernel_address(group: Group, vectors: int | None, ragged: bool) -> int:
     return found
 
 
+def find_address(group: Group, vectors: int | None) -> int:
+    """A group's machine code, for rows of any length where there is none for theirs."""
+    try:
+        return kernel_address(group, vectors, False)
+    except engine.UnforeseenError:
+        if vectors is None:
+            raise
+        return kernel_address(group, None, False)
+
+
 @cache
-def _formula(formula: AnyCallable, kinds: tuple[str, ...], suffix: str) -> Group:
+def group_of(formula: AnyCallable, kinds: tuple[str, ...], suffix: str) -> Group:
     names = {}
     for k, text in enumerate(kinds):
         kind, _, dtype = text.partition(" ")
@@ -68,10 +78,9 @@ def float_word(x: float) -> int:
 ONE = float_word(1.0)
 
 
-@cache
-def _pooling(type: Type, window: tuple[int, int], step: tuple[int, int]) -> int:
-    module: Module = max_pool(type, target.lanes(type), window, step)
-    return engine.load(module)["max_pool"]
+def load_pooling(type: Type, window: Shape, step: Shape) -> int:
+    """Maxima of windows; see `max_pool_plane`."""
+    return engine.load_made(max_pool, type, target.lanes(type), window, step)["max_pool"]
 
 
 class Frames:
@@ -87,11 +96,15 @@ class Frames:
         self.threaded = False
         self.pools: list[int] = []  # the words that hold the pool of threads
         self.numbers_at: dict[int, int] = {}  # words of numbers that are told in each call
+        self.tables: list[Any] = []  # arrays whose addresses are among the words
+        self.parts = 0  # how many kernels are in parts
+        self.rooms = 0  # bytes of the memory that kernels in parts share
+        self.roomy: list[tuple[int, int]] = []  # word -> what of it has its address there
 
     def _slot(self, root: int) -> int:
         return self.slots.setdefault(root, len(self.slots))
 
-    def _point(self, word: int, v: Value, extra: int = 0) -> None:
+    def point(self, word: int, v: Value, extra: int = 0) -> None:
         """Has a word hold the address of a value, or of what lies so many bytes behind it."""
         if v.kind == "number":
             self.fixups.append((word, self.numbers_at[v.number]))
@@ -109,9 +122,9 @@ class Frames:
         self.plain += [0] * len(words)
         for k, x in enumerate(words):
             if type(x) is Value:
-                self._point(frame + k, x)
+                self.point(frame + k, x)
             elif type(x) is tuple:
-                self._point(frame + k, *x)
+                self.point(frame + k, *x)
             else:
                 self.plain[frame + k] = x
         return frame
@@ -135,7 +148,7 @@ class Frames:
                 window: Shape, step: Shape) -> tuple[int, int, int]:  # fmt: skip
         """Maxima of windows."""
         type = type_of(x.dtype)
-        address = _pooling(type, tuple(window), tuple(step))
+        address = load_pooling(type, tuple(window), tuple(step))
         grain = max(1, min(planes, CHUNK // (size[0] * size[1])))
         chunks = -(-planes // grain)
         self.threaded = self.threaded or chunks > 1
@@ -175,6 +188,14 @@ class Frames:
         suffix = type_of(value.dtype).suffix
         return driver.addresses()[f"branch_{suffix}"], frame, 1
 
+    def number(self, x: float, dtype: str) -> int:
+        """A number in a word, as an element of one of the types of groups."""
+        start = len(self.plain)
+        form = {"f32": "f", "f64": "d"}.get(dtype, "q")
+        packed = struct.pack(form, x).ljust(8, b"\0")
+        self.plain.append(int.from_bytes(packed, "little", signed=True))
+        return start
+
     def rows(
         self,
         formula: AnyCallable,
@@ -186,23 +207,23 @@ class Frames:
         outputs: Arguments,
     ) -> tuple[int, int, int]:
         """A formula on rows: (value, offset in bytes, elements from row to row) of each operand."""
-        group = _formula(formula, kinds, DTYPES[dtype.name])
+        group = group_of(formula, kinds, DTYPES[dtype.name])
         count = -(-columns // target.lanes(type_of(dtype)))
-        address = kernel_address(group, count if count <= REGISTERS else None, False)
+        address = find_address(group, count if count <= REGISTERS else None)
         frame_of = Frame(len(group.operands), len(group.outputs))
         frame = len(self.plain)
         self.plain += [0] * frame_of.words
         self.plain[frame : frame + 4] = [rows, columns, rows * columns, rows]
         for k, (v, offset, stride) in enumerate([*operands, *outputs]):
             word = frame + 4 + k
-            self._point(word, v, offset)
+            self.point(word, v, offset)
             self.plain[word + len(operands) + len(outputs)] = stride
         return address, frame, 1
 
     def flat(self, formula: AnyCallable, kinds: tuple[str, ...], dtype: RawType, count: int,
              operands: list[Value], outputs: list[Value]) -> tuple[int, int, int]:  # fmt: skip
         """A formula on all elements of some values."""
-        group = _formula(formula, kinds, DTYPES[dtype.name])
+        group = group_of(formula, kinds, DTYPES[dtype.name])
         words = [1, count, count, 1, *operands, *outputs]
         words += [0] * (len(operands) + len(outputs))
         return kernel_address(group, None, False), self.words_of(words), 1
@@ -236,9 +257,9 @@ class Frames:
         frame = len(self.plain)
         self.plain += [words.get(name, 0) for name in gemm.FRAME]
         for name, matrix in (("a", a), ("b", b), ("c", c)):
-            self._point(frame + gemm.FRAME.index(name), matrix.value, matrix.offset)
+            self.point(frame + gemm.FRAME.index(name), matrix.value, matrix.offset)
         if bias is not None:
-            self._point(frame + gemm.FRAME.index("bias"), bias)
+            self.point(frame + gemm.FRAME.index("bias"), bias)
         chunks = across * along * several
         if several > 1 and m * n * k * several < SHARED:
             # One after the other: threads aren't worth waking.

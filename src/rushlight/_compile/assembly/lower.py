@@ -25,7 +25,9 @@ from ..._native.cpython.builtin_call import starter
 from ..._native.fusion.row_loops import REGISTERS, Frame
 from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
+from ..._native.llvm.loader import UnforeseenError
 from ..._native.threads import thread_pool as pool
+from ..ir.iteration_space import Layout
 from ..ir.iteration_values import DTYPES, in_order, size_of
 from ..ir.messages import alike_on_all_ranks
 from ..ir.program import Instruction, Program, Value
@@ -33,7 +35,7 @@ from ..lowering.commands import Command
 from ..lowering.fusion import Kernel
 from ..lowering.gemm import Matrix, Product
 from ..lowering.optimizer_sweeps import Sweep
-from ..passes.apart import apart
+from ..passes.apart import LARGE, apart
 from ..passes.layout import copy_unordered
 from ..passes.memory import place_items
 from ..passes.pools import pool_before_relu
@@ -43,6 +45,7 @@ from ..passes.split_reductions import in_pieces
 from ..report import lines_of
 from . import driver
 from .call_frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
+from .kernel_parts import KernelParts
 from .plan import Plan, reads_of, results_of, rows_of
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from ..._formula.ir import Group
     from ..lowering.optimizer_sweeps import Part
 
+#: Calls for an instruction at most, in kernels in parts over large arrays.
+_PASSES: Final = 3
 #: Elements of a piece of a flat array.
 FLAT = 4096
 #: Rows at least that are summed up by a chunk.
@@ -93,8 +98,7 @@ class ExecutablePlan(Frames):
             try:
                 self.groups[place] = item.finish(wanted)
             except GroupError as error:
-                members = [m.instruction for m in item.members]
-                raise Refused([plan.origin.get(id(i), i) for i in members], error) from None
+                raise Refused(plan.instructions_of(item), error) from None
         self._lay_out()
         self.size = max(self.top, 64)
         self.memory = arena.block(self.size)
@@ -174,6 +178,7 @@ class ExecutablePlan(Frames):
                 self.numbers_at[v.number] = len(self.plain)
                 self.plain.append(0)
         tables: list[tuple[list[Any], int]] = []
+        left: list[Instruction] = []  # what has commands, but no code
         here: list[Any] = []
         start = 0
         for place, item in enumerate([*self.plan.items, None]):
@@ -182,10 +187,16 @@ class ExecutablePlan(Frames):
                 if not here:
                     start = place
                     self.patches.append([])
-                here.extend(self._commands(place, item))
+                try:
+                    here.extend(self._commands(place, item))
+                except UnforeseenError as error:
+                    left += self.plan.instructions_of(item)
+                    why = error
             elif here and (item is None or item.kind != "grad"):
                 tables.append((here, start))
                 here = []
+        if left:
+            raise Refused(left, why)
         checks: list[tuple[int, int]] = []
         self.first = 0  # the segment that isn't just checks
         if tables and (self.plan.checks or self.equal) and tables[0][1]:
@@ -234,22 +245,27 @@ class ExecutablePlan(Frames):
             a.rows, b.columns, a.columns, 0, lead, 0, second, 0, b.columns, ONE, 0,
         ]  # fmt: skip
         for word, v in ((6, a.value), (8, b.value), (10, item.out)):
-            self._point(frame + word, v)
+            self.point(frame + word, v)
         name = "gemm_f32" if single else "gemm_f64"
         return [(driver.addresses()[name], frame, 1)]
 
     def _kernel(self, group: Group, item: Kernel) -> list[tuple[int, int, int]]:
         rows, columns = item.rows, item.columns
+        flat = group.elementwise and item.flat
         lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
         vectors: int | None = None
         total = rows * columns
         ragged = False
-        if group.elementwise and item.flat:
+        if flat:
             ragged = total >= THREADED
             rows, columns = (-(-total // FLAT), FLAT) if ragged else (1, total)
         else:
             count = -(-columns // lanes)
             vectors = count if count <= REGISTERS else None
+        try:
+            address = kernel_address(group, vectors, ragged)
+        except UnforeseenError:
+            return self._parts(group, item, flat)
         grain = max(1, min(rows, CHUNK // columns)) if total >= THREADED else rows
         if any(group.kind(o.value) == "c" for o in group.outputs):
             grain = max(grain, min(rows, _LEAST))  # each chunk leaves a row of sums
@@ -262,9 +278,9 @@ class ExecutablePlan(Frames):
         self.plain += [0] * frame_of.words
         self.plain[frame : frame + 4] = [rows, columns, total, grain]
         for n, v in enumerate(item.operands):
-            self._point(frame + frame_of.operand(n), v)
+            self.point(frame + frame_of.operand(n), v)
             one = item.layout(v)
-            step = columns if one.kind == "f" and group.elementwise and item.flat else one.step
+            step = columns if one.kind == "f" and flat else one.step
             self.plain[frame + frame_of.operand_stride(n)] = step
             if not one.plain:
                 self.plain += [one.each, one.period or rows]
@@ -284,17 +300,31 @@ class ExecutablePlan(Frames):
                 last = float_word(factor) if kind == "s" else columns
                 self.plain += [0, 0, last, chunks]
                 self.fixups += [(word, cell), (done, cell)]
-                self._point(done + 1, v)
+                self.point(done + 1, v)
                 which = f"finish_{suffix}" if kind == "s" else f"columns_{suffix}"
                 finishing.append((driver.addresses()[which], done, 1))
             else:
-                self._point(word, v)
-        address = kernel_address(group, vectors, ragged)
+                self.point(word, v)
         if chunks > 1 and not apart:
             commands.append(self.in_turn(address, frame, chunks))
         else:
             commands.append((address, frame, chunks))
         return commands + finishing
+
+    def _parts(self, group: Group, item: Kernel, flat: bool) -> list[tuple[int, int, int]]:
+        """A kernel that nothing can compile here."""
+        rows, columns = (item.rows * item.columns, 1) if flat else (item.rows, item.columns)
+        operands = [(v, item.layout(v)) for v in item.operands]
+        if flat:
+            operands = [(v, Layout(x.kind, 1 if x.kind == "f" else 0)) for v, x in operands]
+        parts = KernelParts(self, group, rows, columns, operands, item.outputs, item.block,
+                            item.shared.factors)  # fmt: skip
+        if rows * columns >= LARGE and len(parts.steps) > _PASSES * len(item.members):
+            raise UnforeseenError("its rows' own kernels take fewer passes over large arrays")
+        self.parts += 1
+        threaded = rows * columns >= THREADED and parts.blocks > 1
+        self.threaded = self.threaded or threaded
+        return parts.calls(threaded)
 
     def _sweep(self, item: Sweep) -> list[tuple[int, int, int]]:
         commands = []
@@ -331,10 +361,10 @@ class ExecutablePlan(Frames):
                     for j in range(len(group.outputs)):
                         self.plain[frame + frame_of.output_stride(j)] = FLAT
                 words = [frame + frame_of.operand(j) for j in range(len(group.operands))]
-                self._point(words[0], p)
-                self._point(words[1], part.grads[k])
+                self.point(words[0], p)
+                self.point(words[1], part.grads[k])
                 outs = [frame + frame_of.output(j) for j in range(len(group.outputs))]
-                self._point(outs[0], p)
+                self.point(outs[0], p)
                 for j, t in enumerate(part.state[k]):
                     self.plain[words[2 + j]] = self.plain[outs[1 + j]] = arena.address(t._raw)
                 read = zip(words[2 + len(part.state[k]) :], part.update.read, strict=True)
@@ -399,6 +429,10 @@ class ExecutablePlan(Frames):
         self.words = arena.words(len(self.plain))
         self.words[:] = self.plain
         base = arena.address(self.words)
+        if self.roomy:
+            self.shared_room = arena.block(self.rooms)
+            for word, offset in self.roomy:
+                self.words[word] = arena.address(self.shared_room) + offset
         for word, other in self.fixups:
             there = slots_at - 1 - other if other < 0 else other
             self.words[word] = base + 8 * there
@@ -488,6 +522,11 @@ def plan_native(program: Program, found: list[str] | None = None) -> ExecutableP
             del PROBLEMS[:-8]
             notes.append(f"no native code: {error!r}")
             return None
+        if machine.parts:
+            notes.append(
+                f"kernels in parts: {machine.parts} that didn't come with the package; llvmlite "
+                "would compile them"
+            )
         return machine
     notes.append("no native code: too many of its calls have no native form")
     return None

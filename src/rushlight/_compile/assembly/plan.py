@@ -66,6 +66,11 @@ class Plan:
         """The calls that stay with Python."""
         return [x for x in self.items if isinstance(x, Instruction) and x.kind != "grad"]
 
+    def instructions_of(self, item: Any) -> list[Instruction]:
+        """The program's instructions that a command runs."""
+        found = [m.instruction for m in item.members] if isinstance(item, Kernel) else [item.source]
+        return [self.origin.get(id(i), i) for i in found]
+
     def _place(self, i: Instruction) -> None:
         if self._view(i):
             return
@@ -149,7 +154,7 @@ class Plan:
         command = next((one for one in found if one is not None), None)
         if command is None:
             return False
-        command.name = i.name
+        command.name, command.source = i.name, i
         place = self.append(command)
         for v in command.outputs:
             self.when[v.root] = place

@@ -36,6 +36,7 @@ class Command:
         self.outputs = outputs
         self.write = write
         self.name = ""  # of the instruction
+        self.source: Any = None  # that instruction
         self.plane: tuple[int, ...] = ()  # the size of the planes that its second output names
 
     def reads(self) -> list[Value]:

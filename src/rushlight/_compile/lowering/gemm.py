@@ -49,6 +49,7 @@ class Product:
         self.bias: Value | None = None
         self.relu = False
         self.room: Value | None = None  # for B, turned
+        self.source: Any = None  # the instruction
 
     def reads(self) -> list[Value]:
         """The values that it reads."""

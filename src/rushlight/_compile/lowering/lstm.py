@@ -266,4 +266,9 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
     return Command(reads, [*outputs, *rooms], write)
 
 
+#: The formulas on rows, with their operands.
+FORMS: Final = (
+    (_add, ("f", "f")), (_sums, ("f",)), (_cell, ("f",) * 5), (_cell_back, ("f",) * 8),
+    (_cell_back_both, ("f",) * 9),
+)  # fmt: skip
 MAKERS: Final = {"lstm": lstm, "lstm_backward": lstm_backward}

@@ -58,6 +58,7 @@ class Sweep:
         self.optimizer = optimizer
         self.groups = groups
         self.skipped = skipped  # parameters without a gradient
+        self.source: Any = None  # the instruction
 
     def reads(self) -> list[Value]:
         """The parameters and their gradients."""

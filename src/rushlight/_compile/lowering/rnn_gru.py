@@ -415,6 +415,13 @@ def rnn_backward(i: Instruction, plan: Plan) -> Command | None:
     return _backward(i, plan, [slopes, dh], given_out if copied else None, write)
 
 
+#: The formulas on rows, with their operands.
+FORMS: Final = (
+    (_add, ("f", "f")), (_sums, ("f",)), (_unit, ("f",) * 7), (_unit_back, ("f",) * 6),
+    (_unit_back_both, ("f",) * 7), (_tanh, ("f",)), (_relu, ("f",)),
+    *((form, ("f",) * 2) for form in (_tanh_back, _relu_back)),
+    *((form, ("f",) * 3) for form in (_tanh_back_both, _relu_back_both)),
+)  # fmt: skip
 MAKERS: Final = {
     "gru": gru, "gru_backward": gru_backward, "rnn": rnn,
     "rnn_backward": rnn_backward,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..._array.reduce import reduce
-from ..ir.iteration_values import FLOATS, in_order
+from ..._native.llvm import target
+from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Program, Value, row_major
 from . import convolutions, norms
 from .terms import Steps
@@ -35,6 +38,8 @@ def _sum_repeats(program: Program, i: Instruction) -> list[Instruction] | None:
     return steps.giving([steps.call(reduce.sum, "sum", inputs, out)])
 
 
+#: Elements from which fewer passes over memory count, where kernels may be in parts.
+LARGE: Final = 1 << 18
 _FORMS = {**norms.FORMS, **convolutions.FORMS, "repeat_backward": _sum_repeats}
 
 
@@ -43,5 +48,7 @@ def apart(program: Program) -> None:
     kept: list[Instruction] = []
     for i in program.instructions:
         make = _FORMS.get(i.rule) if i.kind == "call" else None
+        if i.rule in norms.FORMS and not target.compiles():  # steps that may stay apart
+            make = None if any(size_of(v.shape) >= LARGE for v in i.reads()) else make
         kept += (make(program, i) if make is not None else None) or [i]
     program.instructions[:] = kept

@@ -24,7 +24,7 @@ def with_product(plan: Plan, i: Instruction) -> bool:
     product = product_of(i)
     if product is None:
         return False
-    out = product.out
+    out, product.source = product.out, i
     bias = i.inputs[2] if i.rule == "linear" else None
     if bias is not None:
         if type(bias) is not Value or bias.shape != out.shape[-1:] or bias.dtype != out.dtype:

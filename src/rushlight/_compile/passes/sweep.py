@@ -19,6 +19,7 @@ def swept(plan: Plan, i: Instruction) -> bool:
     sweep = sweep_of(i) if i.kind == "step" else None
     if sweep is None:
         return False
+    sweep.source = i
     plan.append(sweep)
     plan.first = len(plan.items)
     return True

@@ -59,7 +59,14 @@ def load_made(make: Callable[..., Module], *arguments: object) -> dict[str, int]
             if found is not None:
                 statistics["built"] += 1
                 return found
+            if prebuilt.knows_recipes() and not compiles():  # nor would its text be found
+                raise _missing(getattr((*arguments, None)[0], "name", str(make)))
     return load(make(*arguments))
+
+
+def _missing(name: str) -> UnforeseenError:
+    unforeseen[name] = None
+    return UnforeseenError(f"{name} didn't come with the package, and llvmlite isn't installed")
 
 
 def load(module: Module) -> dict[str, int]:
@@ -81,10 +88,7 @@ def load(module: Module) -> dict[str, int]:
             statistics["built"] += 1
             return _loaded.setdefault(digest, found)
         if not compiles():
-            unforeseen[module.name] = None
-            raise UnforeseenError(
-                f"{module.name} didn't come with the package, and llvmlite isn't installed"
-            )
+            raise _missing(module.name)
         from . import object_cache as cache  # and what it needs, for 2 ms
 
         key = _key(digest)

@@ -48,6 +48,7 @@ class Collected:
         self.names: dict[str, list[str]] = {}
         self.imports: dict[str, dict[str, str]] = {}
         self.recipes: dict[str, str] = {}  # by key, of those that are found by one
+        self.others: dict[str, str] = {}  # more recipes, and the keys of what they make
         self._symbols: dict[int, str] = {}
         self._addresses: dict[str, dict[str, int]] = {}
 
@@ -69,7 +70,9 @@ class Collected:
         module = make(*arguments)
         text = str(module)
         found = self(module, text)
-        self.recipes.setdefault(key_of(text), recipe_of(make, arguments))
+        key, recipe = key_of(text), recipe_of(make, arguments)
+        if self.recipes.setdefault(key, recipe) != recipe:
+            self.others[recipe] = key
         return found
 
     def symbol(self, key: str, name: str) -> str:
@@ -129,11 +132,14 @@ def _in_c(name: str, collected: Collected) -> str:
     modules: list[str] = []
     functions: list[str] = []
     imports: list[str] = []
+    again: list[str] = []
     for key, names in collected.names.items():
         asked = collected.imports[key]
         recipe = collected.recipes.get(key, "")[:DIGITS]
         places = f"{len(functions)}, {len(names)}, {len(imports)}, {len(asked)}"
         modules.append(f'{{"{key[:DIGITS]}", "{recipe}", {places}}}')
+        again += [f'{{"", "{other[:DIGITS]}", {places}}}'
+                  for other, made in collected.others.items() if made == key]  # fmt: skip
         for one in names:
             symbol = collected.symbol(key, one)
             symbols.append(symbol)
@@ -143,7 +149,7 @@ def _in_c(name: str, collected: Collected) -> str:
     text = text.replace("SOURCES", digest_sources())
     for word, lines in (
         ("SYMBOLS", [f"void {s}(void);" for s in symbols]),
-        ("MODULES", [f"    {line}," for line in modules]),
+        ("MODULES", [f"    {line}," for line in modules + again]),
         ("FUNCTIONS", [f"    {line}," for line in functions]),
         ("IMPORTS", [f"    {line}," for line in imports]),
     ):
@@ -263,6 +269,8 @@ static PyObject *keys(PyObject *self, PyObject *nothing)
 {
     PyObject *found = PyList_New(0);
     for (const struct module *m = modules; found != NULL && m->key != NULL; m++) {
+        if (!*m->key)
+            continue;
         PyObject *key = PyUnicode_FromString(m->key);
         if (key == NULL || PyList_Append(found, key) < 0)
             Py_CLEAR(found);

@@ -181,6 +181,11 @@ def find_made(make: Callable[..., Module], arguments: tuple[object, ...]) -> dic
     return found
 
 
+def knows_recipes() -> bool:
+    """Whether `find_made` finds all that came with the package and was asked for by it there."""
+    return _same_sources()
+
+
 def find(key: str, imports: Mapping[str, int]) -> dict[str, int] | None:
     """The addresses of a module's functions by name; None where it wasn't foreseen.
 
