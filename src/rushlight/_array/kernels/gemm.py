@@ -46,6 +46,7 @@ _CHUNK = 1 << 18
 _SHARED = 1 << 19
 # Bytes of the left matrix that each chunk of columns may read: what a third-level cache holds.
 _LEFT = 1 << 24
+_TURNED = 192  # rows of a chunk that turns its part of the right matrix
 #: How a frame is packed, whose words are `FRAME` in `_native.emitted.gemm`.
 WORDS: Final = "11q2d13q"
 
@@ -178,7 +179,9 @@ def _run(a: Array, b: Array, out: Array, stacks: list[tuple[int, ...]], bias: in
     count = far * inner
     work = m * n * k * count
     down, right = a.strides[-2] // size, a.strides[-1] // size
-    block_m, block_n = _blocks(m, n, work, count, right == 1 and m * k * size <= _LEFT)
+    block_m, block_n = _blocks(
+        m, n, work, count, right == 1 and m * k * size <= _LEFT, b.strides[-1] != size
+    )
     blocks_m, blocks_n = -(-m // block_m), -(-n // block_n)
     chunks, run, pack = code_of(dtype)
     frame = pack(
@@ -217,17 +220,19 @@ def _stacks(lead: tuple[int, ...], stacks: list[Array]) -> list[tuple[int, ...]]
     return [(outer, inner), near, far]
 
 
-def _blocks(m: int, n: int, work: int, count: int, across: bool) -> tuple[int, int]:
+def _blocks(m: int, n: int, work: int, count: int, across: bool, turned: bool) -> tuple[int, int]:
     """Rows and columns of a chunk, by the sizes alone: results don't depend on threads.
 
-    `across` asks for columns, of which none is read by two chunks.
+    `across` asks for columns, of which none is read by two chunks. The right matrix is `turned` in
+    each chunk of rows anew, so that there are fewer of these.
     """
     each = work // count
     if work < THREADED or each <= 2 * _CHUNK:
         return m, n
     parts = min(16, each // _CHUNK)
     if m >= n and not (across and n >= 6 * 64):
-        parts = min(parts, max(1, m // 48))
-        return -(-m // parts // 6) * 6, n
+        wide = 64 if turned and n % 64 == 0 and n <= 6 * 64 else n
+        parts = min(-(-parts * wide // n), max(1, m // (_TURNED if turned else 48)))
+        return -(-m // parts // 6) * 6, wide
     parts = min(parts, max(1, n // 64))
     return m, -(-n // parts // 64) * 64
