@@ -9,6 +9,7 @@ from ..._base import errors
 from ..._base.lazy import later
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
+from ..._native.ufunc_loops import factor
 from ..calls.deprecated_orders import say_better, warn_of_better
 from ..rows.composite import composite
 from ..rows.out_argument import give, give_copied
@@ -384,9 +385,20 @@ _DEFINITE = lambda mk: [  # noqa: E731
     (definite(mk, 3, 3),), (definite(mk, 2, 3, 3),), (definite(mk, 3, 3), True), (mk(0, 0),)
 ]  # fmt: skip
 
+_factor = factor(lambda A, upper, check_errors: raw.cholesky_ex(A, upper, check_errors), "Cuc")
+
+
+def _whole_factor(A: Array, upper: bool) -> Array:
+    """The factor of `cholesky_ex`, of which all minors must be positive."""
+    found, info = _factor(A, upper, False)
+    if info.any() if info.ndim else info.item():
+        return raw.cholesky(A, upper)  # which says what is wrong
+    return found
+
+
 linalg_cholesky = general(
     "linalg_cholesky(Tensor A, *, bool upper=False) -> Tensor",
-    lambda A, upper: raw.cholesky(A, upper),
+    _whole_factor,
     jvp=lambda xp, A_t, out, upper: _either_tangent(xp, A_t, out, upper),
     A=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,
