@@ -216,6 +216,11 @@ def _log_sum(a: Symbol, b: Symbol) -> Symbol:
     return words.maximum(a, b) + words.log1p(words.exp(-gap))
 
 
+def _log2_sum(a: Symbol, b: Symbol) -> Symbol:
+    gap = words.absolute(words.where(a == b, 0.0, a - b))
+    return words.maximum(a, b) + words.log1p(words.exp(gap * -log(2))) * (1 / log(2))
+
+
 @by_kernel(_log_sum, "ff")
 def logaddexp(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)), without overflow."""
@@ -234,6 +239,7 @@ def logaddexp(a: Array, b: Array) -> Array:
     return np.add(np.maximum(a, b), np.log1p(np.exp(np.negative(np.absolute(_finite_gap(a, b))))))
 
 
+@by_kernel(_log2_sum, "ff")
 def logaddexp2(a: Array, b: Array) -> Array:
     """log2(2^a + 2^b), without overflow."""
     if _few(a) and _few(b):
