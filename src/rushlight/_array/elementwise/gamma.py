@@ -44,10 +44,11 @@ def lgamma(x: Symbol) -> Symbol:
         - z
         + (polynomial(inverse * inverse, _STIRLING) * inverse + _HALF_LOG_2PI)
     )
-    found = found - W.log(W.where(far, 1.0, polynomial(near, _RISING)))
-    found = W.where((size - 1) * (size - 2) == 0.0, 0.0, found)
+    below = W.where(far, 1.0, polynomial(near, _RISING))
     sine = W.absolute(W.sin((size - W.rint(size)) * pi))
-    found = W.where(x < 0.0, W.log(pi / (size * sine)) - found, found)
+    # One logarithm for the recurrence and the reflection.
+    found = found - W.log(W.where(x < 0.0, below * pi / (size * sine), below))
+    found = W.where(x < 0.0, -found, W.where((x - 1) * (x - 2) == 0.0, 0.0, found))
     return W.where(size == inf, inf, found)
 
 
