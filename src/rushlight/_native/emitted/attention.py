@@ -17,6 +17,12 @@ Note [Parts of attention]
 Where heads are few, a chunk has a part of the rows, or backwards of the keys; then each part has
 gradients of the queries of its own, which are added at last. Sizes alone say how many, so results
 don't depend on threads.
+
+Note [The next head]
+Backwards a short head is eight arrays in pieces of a row, which have left the caches since they
+were made, and no processor foresees the pieces. So the same rows are asked for of the head that
+this thread will probably have next, while this one is computed. Nothing is read there: addresses
+behind the last head do no harm.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from __future__ import annotations
 from functools import cache
 
 from ..llvm import loader as engine, target
-from ..llvm.emit import F64, I1, I64, PTR, Function, Module, Type, Value
+from ..llvm.emit import F64, I1, I32, I64, PTR, VOID, Function, Module, Type, Value
 from ..math import functions as mathematics
 from .convolution import emit_claim, words
 from .gemm import emit_panels
@@ -33,6 +39,7 @@ from .transpose import emit_transpose
 
 MOST = 64  # rows of a block
 _FEW = 4  # rows from which it pays to turn keys around
+_SHORT = 128  # rows of heads up to which those of the next one are fetched
 _FAR = 1024  # bytes from row to row from which they are copied
 _LOWEST = -3e38  # what is taken away from masked scores that are all -inf
 #: Kinds of masks: bools that say what is seen, or numbers to add.
@@ -206,6 +213,18 @@ class _Call:
 
         far = (step >= _FAR // self.type.size) | (step <= -_FAR // self.type.size)
         return f.choose(far & often, copy, lambda: [self.row(base, name, first), step])
+
+    def fetch(self, head: dict[str, Value], row: Value) -> None:
+        """Has a row of each array of another head come closer. See Note [The next head]."""
+        f, c = self.f, self.c
+        f.module.declare("llvm.prefetch.p0", VOID, [PTR, I32, I32, I32])
+        count = f.select(c["rows"] <= _SHORT, c["size"], 0)
+        for name in self.names:
+            if name not in ("mask", "logs"):
+                line = self.row(head[name], name, row)
+                with f.loop(0, count, 64 // self.type.size) as loop:
+                    place = f.at(line, loop.index, self.type)
+                    f.do(f"call void @llvm.prefetch.p0({place!r}, i32 0, i32 2, i32 1)")
 
     def put_mask(self, hide: Function, line: Value, mask: Value, row: Value, column: Value,
                count: Value) -> None:  # fmt: skip
@@ -430,6 +449,7 @@ def _back_rows(
     line, size, width = c["line"], c["size"], c["width"]
     top, bottom, first, one, causal = w["top"], w["bottom"], w["first"], w["one"], w["causal"]
     at = k.bases(w["group"], w["head"])
+    following = k.bases(w["group"] + c["slots"], w["head"])
     dq = f.at(at["dq"], w["part"] * c["share"], type)
     q, q_row = k.near(at["q"], "q", top, bottom - top, size, rooms["q"])
     g, g_row = k.near(at["g"], "g", top, bottom - top, width, rooms["g"])
@@ -463,6 +483,7 @@ def _back_rows(
                 log = f.load(f.at(at["logs"], r, type), type)
                 along = f.load(f.at(w["along"], r - top, type), type)
                 _slope(k, s, d, own, n, log, along, w["scale"])
+                k.fetch(following, r)
             f.call(product, [line_of("slopes", start), w["k"], k.row(dq, "dq", start), count,
                              size, n, line, one, w["k_row"],
                              c["dq_row"], k.one, w["before"]])  # fmt: skip
