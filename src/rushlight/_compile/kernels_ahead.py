@@ -27,7 +27,7 @@ from ..nn._ground import f as _f
 from . import foreseen_steps
 from .assembly import driver, lower
 from .assembly.call_frames import group_of, kernel_address, load_pooling
-from .assembly.kernel_parts import primitives
+from .assembly.kernel_parts import formulas, primitives
 from .lowering import copies, lstm, optimizer_sweeps, rnn_gru
 
 #: The options that choose between an optimizer's formulas, and what they may be.
@@ -96,7 +96,7 @@ def ask_for_steps() -> None:
     for update in updates(optimizer_sweeps.SWEPT, _STEP_OPTIONS):
         for dtype in ("f32", "f64"):
             kernel_address(update.kernel.group(dtype), None, ragged=True)
-    for group in primitives():
+    for group in (*primitives(), *formulas()):
         kernel_address(group, None, False)
     for (formula, kinds), dtype in product((*lstm.FORMS, *rnn_gru.FORMS), ("f32", "f64")):
         kernel_address(group_of(formula, kinds, dtype), None, False)

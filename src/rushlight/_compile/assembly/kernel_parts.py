@@ -10,11 +10,14 @@ bit; sums are added up in another order.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import cache, lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..._array.memory import arena
 from ..._array.memory.parallel import get_num_threads
+from ..._formula import gelu
 from ..._formula.ir import (
     BINARY,
     COMPARISONS,
@@ -27,13 +30,14 @@ from ..._formula.ir import (
     Instruction,
     Operand,
     Output,
+    trace,
 )
 from ..._native.llvm.loader import UnforeseenError
 from . import driver
 from .call_frames import float_word, kernel_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..ir.iteration_space import Layout
     from ..ir.program import Value
@@ -51,6 +55,9 @@ SIZES: Final = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "b1": 1}
 _WHOLE: Final = ("add", "sub", "mul", "max", "min")
 #: Terms of a polynomial that one call adds, at most: p x + c, and that again for p.
 TERMS: Final = 4
+#: Operations that a formula with a part of its own has, at least.
+_LEAST: Final = 8
+_BY_ELEMENT: Final = {*UNARY, *BINARY, *COMPARISONS, *LOGICAL, "not", "where", "cast", "const"}
 _TWO: Final = ("ff", "fs", "sf")
 #: Of operations on rows by columns the kinds of operands; others have theirs broadcast before.
 _ROWS: Final = dict.fromkeys(("add", "sub", "mul", "div"), ("fr", "rf", "fc", "cf"))
@@ -82,6 +89,48 @@ def primitive(op: str, kinds: tuple[str, ...] | str, dtypes: tuple[str, ...], ki
         return Group("part", operands, tuple(body), (Output(at + 1),))
     one = Instruction(op, tuple(range(len(dtypes))), kind, dtype)
     return Group("part", operands, (one,), (Output(len(dtypes)),))
+
+
+def formula_part(group: Group, given: Sequence[int], value: int) -> Group | None:
+    """What computes a value of a group from others, by element; None where it is little, or else.
+
+    The order of its instructions depends on nothing but the formula.
+    """
+    numbers = {g: k for k, g in enumerate(given)}
+    body: list[Instruction] = []
+
+    def number_of(v: int) -> int:
+        one = group.instruction(v)
+        if v not in numbers:
+            if one is None or one.op not in _BY_ELEMENT or one.kind not in (kind, "s"):
+                raise ValueError
+            args = tuple(map(number_of, one.args))
+            numbers[v] = len(given) + len(body)
+            one_kind = "s" if one.kind == "s" != kind else "f"
+            body.append(Instruction(one.op, args, one_kind, one.dtype, one.payload))
+        return numbers[v]
+
+    kind = group.kind(value)
+    if kind == "s" or value in given or any(group.kind(g) != kind for g in given):
+        return None
+    try:
+        last = number_of(value)
+    except ValueError:
+        return None
+    if sum(one.op != "const" for one in body) < _LEAST:
+        return None
+    operands = [Operand(f"x{k}", "f", group.dtype(g)) for k, g in enumerate(given)]
+    return Group("part", tuple(operands), tuple(body), (Output(last),))
+
+
+def formulas() -> Iterator[Group]:
+    """Formulas that have parts of their own."""
+    for dtype, form, back in product(FLOATS, gelu.FORMULAS, (False, True)):
+        names = {f"x{k}": ("f", dtype) for k in range(1 + back)}
+        group = trace("part", gelu.FORMULAS[form][back], names)
+        part = formula_part(group, range(1 + back), group.outputs[0].value)
+        if part is not None:
+            yield part
 
 
 def primitives() -> Iterator[Group]:
@@ -155,7 +204,8 @@ class KernelParts:
 
     def __init__(self, frames: Frames, group: Group, rows: int, columns: int,
                  operands: list[tuple[Value, Layout]], outputs: list[Value], block: int,
-                 factors: Mapping[int, float]) -> None:  # fmt: skip
+                 factors: Mapping[int, float],
+                 members: Sequence[tuple[list[int], int]] = ()) -> None:  # fmt: skip
         self.frames = frames
         self.group = group
         self.rows = rows
@@ -175,7 +225,8 @@ class KernelParts:
         self.places: dict[int, _Place] = {}
         self.widened: dict[tuple[int, str], _Place] = {}
         self.given = operands
-        self.body = self._with_terms()
+        self.own: dict[int, Group] = {}
+        self.body = self._with_terms(self._with_formulas(members))
         self.last = self._last_uses()
         for number, (v, layout) in enumerate(operands):
             if number in self.last:
@@ -199,11 +250,29 @@ class KernelParts:
                     last.setdefault(arg, number)
         return last
 
-    def _with_terms(self) -> dict[int, Instruction]:
-        """The instructions by number, products to which a number is added being one each."""
-        group, count = self.group, self.count
-        body = dict(enumerate(group.body, count))
-        uses = Counter(a for one in group.body for a in one.args)
+    def _with_formulas(self, members: Sequence[tuple[list[int], int]]) -> dict[int, Instruction]:
+        """The instructions by number, those of a formula with a part of its own being one."""
+        group = self.group
+        body = dict(enumerate(group.body, self.count))
+        for given, value in members:
+            args = tuple(dict.fromkeys(given))
+            part = formula_part(group, args, value)
+            if part is not None:
+                with suppress(UnforeseenError):
+                    kernel_address(part, None, False)
+                    self.own[value] = part
+                    body[value] = Instruction("formula", args, group.kind(value),
+                                              group.dtype(value))  # fmt: skip
+        needed = {out.value for out in group.outputs}
+        for number in reversed(body):
+            if number in needed:
+                needed.update(body[number].args)
+        return {number: one for number, one in body.items() if number in needed}
+
+    def _with_terms(self, body: dict[int, Instruction]) -> dict[int, Instruction]:
+        """The same, products to which a number is added being one, too."""
+        group = self.group
+        uses = Counter(a for one in body.values() for a in one.args)
         uses.update(out.value for out in group.outputs)
         for number, one in list(body.items()):
             if one.op != "add" or one.dtype not in FLOATS or one.kind == "s":
@@ -383,7 +452,9 @@ class KernelParts:
         else:
             out = _Place("value", self.outputs[o], kind, dtype, self.columns if kind == "f" else 1)
         made = kind if space == "F" else "f"
-        group = primitive(op, kinds, tuple(x.dtype for x in args), made, dtype)
+        group = self.own.get(number)
+        if group is None:
+            group = primitive(op, kinds, tuple(x.dtype for x in args), made, dtype)
         steps = self.before if kind in "cs" else self.steps
         steps.append(_Step(group, space, args, out))
         self.places[number] = out

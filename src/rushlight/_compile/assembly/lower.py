@@ -318,7 +318,7 @@ class ExecutablePlan(Frames):
         if flat:
             operands = [(v, Layout(x.kind, 1 if x.kind == "f" else 0)) for v, x in operands]
         parts = KernelParts(self, group, rows, columns, operands, item.outputs, item.block,
-                            item.shared.factors)  # fmt: skip
+                            item.shared.factors, item.formulas)  # fmt: skip
         if rows * columns >= LARGE and len(parts.steps) > _PASSES * len(item.members):
             raise UnforeseenError("its rows' own kernels take fewer passes over large arrays")
         self.parts += 1

@@ -43,6 +43,7 @@ class Kernel:
         self.rooms: list[Value] = []  # results whose memory is only used for what is written there
         self.shared = Shared()
         self.block = 0  # see `LoopFormula`
+        self.formulas: list[tuple[list[int], int]] = []  # values of the group: from which, which
 
     def takes(self, m: LoopFormula) -> dict[int, Layout] | None:
         """How an instruction's values lie in this space; None where it doesn't fit."""
@@ -167,11 +168,15 @@ class Kernel:
 
     def _trace(self, *symbols: object) -> Any:
         found: dict[int, Any] = {self._number(v): s for v, s in zip(self.operands, symbols)}
+        self.formulas.clear()
         for m in self.members:
             inputs = m.instruction.inputs
             args = [found.get(self._number(x)) if type(x) is Value else x for x in inputs]
             for out, made in zip(m.outputs, m.body(args, self.shared)):
                 found[out.number] = made
+                if len(m.outputs) == 1:
+                    symbols_of = [x.value for x in args if isinstance(x, G.Symbol)]
+                    self.formulas.append((symbols_of, made.value))
         given = []
         for v in self.outputs:
             symbol = self._broadcast(v, found[v.number])
