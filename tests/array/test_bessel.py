@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array.elementwise import in_float64, special
+from rushlight._array.elementwise import chains, in_float64, special
 
 scipy_special = pytest.importorskip("scipy.special")
 
 NAMES = {
     "i0": "i0", "i0e": "i0e", "i1": "i1", "i1e": "i1e", "lgamma": "gammaln", "digamma": "psi",
     "erfcx": "erfcx", "log_ndtr": "log_ndtr", "ndtri": "ndtri", "bessel_j0": "j0",
-    "bessel_j1": "j1",
+    "bessel_j1": "j1", "entr": "entr",
 }  # fmt: skip
 
 
@@ -88,3 +88,13 @@ def test_far_waves_are_those_of_the_argument() -> None:
             wanted = both / np.sqrt(wide * np.pi)
         slope = wide**-1.5
         assert (np.abs(found - wanted) <= 1e-7 * np.abs(wanted) + slope).all()
+
+
+def test_without_scipy_kernels_take_few_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chains._of_kernel_alone(special.i0) is None
+    monkeypatch.setattr(in_float64, "has_scipy", lambda: False)
+    for name in NAMES:
+        kinds, (chain,) = chains._of_kernel_alone(getattr(special, name))  # type: ignore[misc]
+        assert kinds == "f" and chain[6:8] == (1, 0) and chain[-1] == 1
+        assert chains._with_kernel(getattr(special, name), chain) is chain
+    assert chains._of_kernel_alone(special.ndtr) is None

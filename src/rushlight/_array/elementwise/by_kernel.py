@@ -50,6 +50,7 @@ class Large:
         self.usual: dict[str, float] = {}
         self.limit = "large"
         self.types, self.doubtful = types, doubtful
+        self.of_any_size = False  # see `in_float64`
 
     def call(self, args: tuple[Any, ...]) -> Array | None:
         """What a kernel makes of the arguments; None where there is none for them."""

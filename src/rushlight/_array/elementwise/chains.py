@@ -80,8 +80,20 @@ def chains_of(
     raw: AnyCallable, formula: Formula, kinds: str, defaults: tuple[object, ...] = ()
 ) -> Chains | None:
     """The chains of a function, in the form that `chains.c` reads; None where it has none."""
-    found = _find_chains(raw, formula, kinds, defaults)
+    found = _find_chains(raw, formula, kinds, defaults) or _of_kernel_alone(raw)
     return found and (found[0], tuple([_with_kernel(raw, chain) for chain in found[1]]))
+
+
+def _of_kernel_alone(raw: AnyCallable) -> Chains | None:
+    """A chain that nothing goes beyond the kernel of, of a function that has no other quick way for
+    few elements."""
+    from . import in_float64
+
+    if not getattr(W.large_of(raw), "of_any_size", False) or in_float64.has_scipy():
+        return None
+    kernel = partial(_kernel_for, W.large_of(raw), False)
+    step = ("u", np.absolute, "ff", b"\0\1")  # which no array is few enough for
+    return "f", (((), (), 0, 0, False, (step,), 1, 0, False, kernel, 1),)
 
 
 def _with_kernel(raw: AnyCallable, chain: Chain) -> Chain:
@@ -89,6 +101,8 @@ def _with_kernel(raw: AnyCallable, chain: Chain) -> Chain:
 
     The function itself calls it too: here it is called without a frame of Python.
     """
+    if len(chain) > 9:
+        return chain
     chain = _limit(raw, chain)
     source = W.large_of(raw)
     row = getattr(source, "__dict__", {})

@@ -65,6 +65,7 @@ def in_float64(formula: AnyCallable) -> Callable[[AnyCallable], AnyCallable]:
                 )
 
         kernel: AnyCallable = by_kernel(of_symbols, "f", (FLOAT32,))(by_blocks)
+        vars(kernel)["large"].of_any_size = True
         return kernel
 
     return put

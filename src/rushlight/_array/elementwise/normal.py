@@ -64,3 +64,8 @@ def ndtri(p: Symbol) -> Symbol:
     body = polynomial(w * (2 / (_FIRST * _FIRST)) - 1, _BODY) * (p * 2 - 1)
     found = W.where(w < _FIRST * _FIRST, body, W.where(p < 0.5, -tail, tail))
     return W.where(p == 0.0, -inf, W.where(p == 1.0, inf, found))
+
+
+def entr(x: Symbol) -> Symbol:
+    """-x log(x), 0 at 0 and -inf below."""
+    return W.where(x == 0.0, 0.0, W.where(x < 0.0, -inf, -x * W.log(x)))

@@ -183,6 +183,7 @@ def erfcx(x: Array) -> Array:
     return _call("erfcx", x)
 
 
+@in_float64(normal.entr)
 def entr(x: Array) -> Array:
     """-x log(x), 0 at 0 and -inf below."""
     if fits(x) and np.minimum.reduce(x, None) > 0:
