@@ -60,6 +60,14 @@ KERNELS = ROOT / "build" / "kernels"
 #: The parts of `_native` that are written in C.
 C_FOLDERS = ("collector", "number_types", "ufunc_loops")
 
+#: What only builds run: wheels do without.
+FOR_BUILDS = {
+    "rushlight/_array/kernels/foreseen.py",
+    "rushlight/_compile/foreseen_steps.py",
+    "rushlight/_compile/kernels_ahead.py",
+    "rushlight/_native/llvm/prebuilt_objects.py",
+}
+
 #: mypy with its compiler; asked for only by builds that will compile.
 MYPYC = ["mypy>=1.18", "types-setuptools"]
 
@@ -265,7 +273,7 @@ class BuildCore(build_ext):
 
 
 class SmallWheel(bdist_wheel):
-    """The wheel, packed as tightly as its format can."""
+    """The wheel, packed as tightly as its format can, without what only builds run."""
 
     def run(self) -> None:
         """Writes the wheel, and packs it again."""
@@ -274,7 +282,14 @@ class SmallWheel(bdist_wheel):
         packed = made.with_suffix(".packed")
         with zipfile.ZipFile(made) as old, zipfile.ZipFile(packed, "w") as new:
             for entry in old.infolist():
-                new.writestr(entry, old.read(entry), zipfile.ZIP_DEFLATED, compresslevel=9)
+                body = old.read(entry)
+                if entry.filename in FOR_BUILDS:
+                    continue
+                if entry.filename.endswith(".dist-info/RECORD"):
+                    lines = body.decode().splitlines(keepends=True)
+                    kept = [line for line in lines if line.split(",")[0] not in FOR_BUILDS]
+                    body = "".join(kept).encode()
+                new.writestr(entry, body, zipfile.ZIP_DEFLATED, compresslevel=9)
         packed.replace(made)
 
 

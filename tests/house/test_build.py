@@ -1,13 +1,15 @@
 """The core is compiled or plain, never in between, and says which."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from _tree import ROOT
+from _tree import ROOT, parsed, python_files, relative
 
 from rushlight import __config__
 
@@ -95,3 +97,27 @@ def test_rushlight_pure_takes_the_sources_also_where_compiled_modules_lie() -> N
     )
     assert done.stdout.startswith("False ")
     assert "interpreted, as RUSHLIGHT_PURE asks" in done.stdout
+
+
+def test_nothing_that_wheels_do_without_is_imported_by_what_they_have() -> None:
+    (left_out,) = [
+        {f"src/{name}" for name in ast.literal_eval(node.value)}
+        for node in parsed(ROOT / "setup.py").body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FOR_BUILDS"
+    ]
+    assert len(left_out) == 4 and all((ROOT / path).is_file() for path in left_out)
+    names = {Path(path).stem for path in left_out}
+    for path in python_files("src"):
+        if relative(path) in left_out:
+            continue
+        nodes = list(ast.walk(parsed(path)))
+        for_types = {
+            id(inner)
+            for node in nodes
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            for inner in node.body
+        }
+        for node in nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in for_types:
+                words = set(re.findall(r"\w+", ast.unparse(node)))
+                assert not words & names, relative(path)
