@@ -40,9 +40,10 @@ def test_a_causal_mask_hides_the_future() -> None:
         encoder = nn.TransformerEncoder(layer, 2)
     mask = nn.Transformer.generate_square_subsequent_mask(4)
     x = rl.randn(4, 1, 8, requires_grad=True)
-    encoder(x, mask=mask)[1].sum().backward()
+    # The sum of what a layer norm gives is always the same: only rounding would be seen.
+    (encoder(x, mask=mask)[1] * rl.arange(8.0)).sum().backward()
     assert not x.grad[2:].any()
-    assert x.grad[:2].any()
+    assert (x.grad[:2].abs() > 1e-3).all()
 
 
 def test_padded_places_are_zero_where_pytorch_uses_nested_tensors() -> None:
