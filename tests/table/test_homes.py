@@ -96,6 +96,28 @@ def test_threads_that_use_operations_first_at_once_get_them() -> None:
     assert printed[0].startswith("True"), printed
 
 
+def test_a_public_module_is_imported_while_another_thread_loads_what_it_needs() -> None:
+    printed = run(
+        "import faulthandler, importlib, threading, time\n"
+        "from importlib.machinery import SourceFileLoader\n"
+        "faulthandler.dump_traceback_later(60, exit=True)\n"
+        "import rushlight\n"
+        "begun, load = threading.Event(), SourceFileLoader.exec_module\n"
+        "def slowly(self, module):\n"
+        "    if module.__name__ == 'rushlight._array.linalg.linalg':\n"
+        "        begun.set(); time.sleep(0.3); import colorsys\n"
+        "    load(self, module)\n"
+        "SourceFileLoader.exec_module = slowly\n"
+        "other = threading.Thread(\n"
+        "    target=importlib.import_module, args=['rushlight._array.linalg.linalg'])\n"
+        "other.start()\n"
+        "assert begun.wait(30)\n"
+        "import rushlight.linalg\n"
+        "other.join(); print(float(rushlight.linalg.det(rushlight.eye(2))))"
+    )
+    assert printed == ["1.0"]
+
+
 @pytest.mark.parametrize("name", ["compare", "rounding", "arithmetic"])
 def test_a_module_that_failed_to_load_is_loaded_again_as_if_nothing_had_been(name: str) -> None:
     printed = run(

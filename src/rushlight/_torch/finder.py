@@ -7,6 +7,7 @@ imported by gives the same object. See `names` for the table.
 
 from __future__ import annotations
 
+import _imp
 import importlib
 import sys
 from collections.abc import Sequence
@@ -130,7 +131,7 @@ class PublicNames:
         if home is None or home == place:
             return None
         try:
-            module = importlib.import_module(f"{_OURS}.{home}")
+            module = _import_without_the_lock(f"{_OURS}.{home}")
         except ModuleNotFoundError as error:
             if error.name is None or not f"{_OURS}.{home}.".startswith(error.name + "."):
                 raise  # something that the module itself needs is missing
@@ -139,6 +140,22 @@ class PublicNames:
         # an entry that appears meanwhile for another module to be loaded.
         sys.modules.pop(fullname, None)
         return alias_of(fullname, module)
+
+
+def _import_without_the_lock(name: str) -> ModuleType:
+    """A module, imported while others can import.
+
+    Finders are asked with the lock held that all imports need. A module that this one needs may
+    just be loading in another thread, and would wait for that lock, and this thread for the module.
+    """
+    try:
+        _imp.release_lock()
+    except RuntimeError:  # it isn't this thread's: somebody has asked the finder himself
+        return importlib.import_module(name)
+    try:
+        return importlib.import_module(name)
+    finally:
+        _imp.acquire_lock()
 
 
 def install() -> None:
