@@ -189,6 +189,19 @@ def test_a_random_step_in_parts_gives_what_eager_gives(seed: int, asked: list[Gr
 # ---- memory --------------------------------------------------------------------------------------
 
 
+def test_an_operand_is_given_out_before_what_is_computed_over_it(asked: list[Group]) -> None:
+    """The gradient for `w` takes the memory of `v`, which is a result as well."""
+    w, other = torch.ones(4, requires_grad=True), torch.ones(4, requires_grad=True)
+
+    def step(a: torch.Tensor, b: torch.Tensor) -> Any:
+        values = [w * b.mean(), a.topk(1)[0]]
+        loss = other.sum() * 0.01 + sum(v.clamp(-9, 9).mean() for v in values)
+        values += torch.autograd.grad(loss, [other, w])
+        return tuple(v.detach() * 1 for v in values)
+
+    agree(step, lambda: torch.randn(7, 7), lambda: torch.randn(5, 7))
+
+
 def test_results_that_are_kept_stay_as_they_were(asked: list[Group]) -> None:
     run = torch.compile(lambda x: (x * 2 + 1, (x - 1).exp()))
     kept = []

@@ -490,7 +490,8 @@ class KernelParts:
     def _give(self) -> None:
         """Copies what couldn't be computed in its place."""
         clashes = [v for n, (v, _) in enumerate(self.given) if n in self.last]
-        for o, out in enumerate(self.group.outputs):
+        # Operands first: what is computed may be written over them.
+        for o, out in sorted(enumerate(self.group.outputs), key=lambda x: x[1].value >= self.count):
             v, kind = self.outputs[o], self.group.kind(out.value)
             if kind not in "fr" or self.direct.get(out.value) == o:
                 continue
