@@ -57,7 +57,7 @@ class _Problem:
         self.groups = prod(k.shape[:-3]), k.shape[-3] if k.ndim > 2 else 1
         self.shared = prod(q.shape[:-2]) // max(prod(self.groups), 1)
         self.rows = self.shared * self.length
-        self.scale = _scale(q, scale)
+        self.scale = scale_of(self.size, scale)
         self.causal = causal
         self.q, self.k, self.v = self.queries(q), self._stacks(k), self._stacks(v)
         self.mask: Array | None = None  # (N, H, r, L, S): what is added, or True at what is hidden
@@ -137,8 +137,9 @@ def _attend_few(q: Array, k: Array, v: Array, scale: float | None) -> tuple[Arra
     return y, logs[..., 0]
 
 
-def _scale(q: Array, scale: float | None) -> float:
-    return float(q.shape[-1] ** -0.5 if scale is None and q.shape[-1] else scale or 0.0)
+def scale_of(size: int, scale: float | None) -> float:
+    """What scores are multiplied by, for queries of some size; any number where that is 0."""
+    return float(size**-0.5 if scale is None and size else scale or 0.0)
 
 
 def _pays(q: Array, k: Array) -> bool:
@@ -157,7 +158,9 @@ def _attend_by_kernel(
 ) -> tuple[Array, Array] | None:
     over = mask if mask is None else _wide(mask)
     arrays = _wide(q), _wide(k), _wide(v)
-    found = kernels.attention.attention(*arrays, over, causal, _scale(q, scale), like_queries)
+    found = kernels.attention.attention(
+        *arrays, over, causal, scale_of(q.shape[-1], scale), like_queries
+    )
     if found is None or found[0].dtype is q.dtype:
         return found
     out = empty_like(found[0], q.dtype)
@@ -249,7 +252,9 @@ def attention_backward(
     if _pays(q, k):
         arrays = [_wide(x) for x in (g, q, k, v, out, logs)]
         over = mask if mask is None else _wide(mask)
-        found = kernels.attention.attention_backward(*arrays, over, causal, _scale(q, scale))
+        found = kernels.attention.attention_backward(
+            *arrays, over, causal, scale_of(q.shape[-1], scale)
+        )
         if found is not None:
             dq, dk, dv = (x.astype(q.dtype, copy=False) for x in found)
             return dq, dk, dv

@@ -8,6 +8,7 @@ from ..._array.kernels import attention as kernels
 from ..._array.kernels.launch import guard_launch
 from ..._array.kernels.launches import Form
 from ..._array.memory.parallel import get_num_threads
+from ..._array.nn.attention import scale_of
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
 from .commands import Command, launch_command
@@ -66,10 +67,6 @@ def _ask(make: Callable[..., Launches | None], *arguments: object) -> Launches |
     return make(*arguments, get_num_threads())
 
 
-def _factor(q: Value, scale: Any) -> float:
-    return float(q.shape[-1] ** -0.5 if scale is None else scale)
-
-
 def attention(i: Instruction, plan: Plan) -> Command | None:
     """The command for scaled dot-product attention without dropout."""
     q, k, v, dropout, causal, mask, scale = i.inputs
@@ -82,7 +79,7 @@ def attention(i: Instruction, plan: Plan) -> Command | None:
     if not in_order(logs) or out.root in plan.kept:
         return None
     forms = _form(q), _form(k), _form(v), _form(out), form
-    launches = _ask(kernels.forward_calls, *forms, bool(causal), _factor(q, scale))
+    launches = _ask(kernels.forward_calls, *forms, bool(causal), scale_of(q.shape[-1], scale))
     reads = [q, k, v] if mask is None else [q, k, v, mask]
     return launch_command(plan, launches, [q, k, v, out, mask, logs], reads, [out, logs])
 
@@ -99,7 +96,9 @@ def attention_backward(i: Instruction, plan: Plan) -> Command | None:
     if type(logs) is not Value or not in_order(logs) or logs.dtype != q.dtype:
         return None
     forms = [_form(x) for x in (g, q, k, v, out, *grads)]
-    launches = _ask(kernels.backward_calls, *forms, form, bool(causal), _factor(q, scale))
+    launches = _ask(
+        kernels.backward_calls, *forms, form, bool(causal), scale_of(q.shape[-1], scale)
+    )
     reads = [g, q, k, v, out, logs] + ([] if mask is None else [mask])
     return launch_command(plan, launches, [g, q, k, v, out, *grads, mask, logs], reads, grads)
 
